@@ -1,0 +1,79 @@
+"""Hosts and the site that they form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.resources import Resources
+
+
+@dataclass(frozen=True)
+class Host:
+    """One compute host (haizea F1-F3).
+
+    :ivar name: unique name within the site
+    :ivar capacity: what leases may use of it
+    :ivar traits: attributes for matchmaking, e.g. ``HW_CPU_X86_AVX`` or ``arch=x86_64``
+    :ivar max_unit: most of a class that one VM may take (Placement's ``max_unit``); a class that is
+        not named is limited by the capacity only. A host of two 50 % CPU instances has
+        ``VCPU: 100`` in its capacity and ``VCPU: 50`` here.
+    """
+
+    name: str
+    capacity: Resources
+    traits: frozenset[str] = frozenset()
+    max_unit: Resources = field(default_factory=lambda: Resources({}))
+
+    def can_ever_hold(self, demand: Resources, required: frozenset[str]) -> bool:
+        """Whether an empty host of this shape could hold one VM of the demand."""
+        return (
+            required <= self.traits
+            and demand.fits_in(self.capacity)
+            and all(demand.get(name, 0) <= limit for name, limit in self.max_unit.items())
+        )
+
+
+@dataclass(frozen=True)
+class Site:
+    """All hosts of one pool, in a fixed order; a host's index in it is its number in the plan.
+
+    :raises InvalidValueError: there is no host, or two hosts have the same name
+    """
+
+    hosts: tuple[Host, ...]
+
+    def __post_init__(self) -> None:
+        if not self.hosts:
+            raise InvalidValueError("hosts", "a site needs at least one host")
+        if len(self.index) != len(self.hosts):
+            raise InvalidValueError("hosts", "every host of a site needs a name of its own")
+
+    @classmethod
+    def homogeneous(cls, count: int, capacity: Resources, prefix: str = "host") -> Site:
+        """A site of equal hosts, named ``host-1`` and so on (haizea F4)."""
+        return cls(tuple(Host(f"{prefix}-{number}", capacity) for number in range(1, count + 1)))
+
+    @classmethod
+    def of(cls, hosts: Iterable[Host]) -> Site:
+        """A site of the given hosts in the given order."""
+        return cls(tuple(hosts))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Host name -> number of the host in the plan."""
+        return {host.name: number for number, host in enumerate(self.hosts)}
+
+    @cached_property
+    def resource_classes(self) -> tuple[str, ...]:
+        """Every resource class that some host offers, sorted."""
+        return tuple(sorted({name for host in self.hosts for name in host.capacity}))
+
+    def total(self, resource_class: str) -> int:
+        """The site's capacity of one class."""
+        return sum(host.capacity.get(resource_class, 0) for host in self.hosts)
+
+    def __len__(self) -> int:
+        return len(self.hosts)

@@ -1,0 +1,206 @@
+"""Leases: what is asked for, and what has become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.states import (
+    FINAL_STATES,
+    LeaseState,
+    check_transition,
+)
+
+#: Duration of a lease without end: 100 years, as in Haizea (Sotomayor 2010, section 4.1.1).
+UNLIMITED = 100 * 365 * 86_400
+
+
+class LeaseKind(Enum):
+    """The four kinds of lease; the value is the word that users see."""
+
+    RESERVATION = "reservation"
+    IMMEDIATE = "immediate"
+    DEADLINE = "deadline"
+    BEST_EFFORT = "best-effort"
+
+    __hash__ = object.__hash__
+
+
+class PreemptionMode(Enum):
+    """What happens to a preemptible lease that has to make room."""
+
+    SUSPEND = "suspend"
+    CANCEL = "cancel"
+    NONE = "none"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """A number of equal VMs (haizea F5).
+
+    :ivar count: how many, at least 1
+    :ivar resources: what each of them needs
+    :ivar required_traits: attributes that its host must have
+    """
+
+    count: int
+    resources: Resources
+    required_traits: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise InvalidValueError("nodes.count", f"must be at least 1, not {self.count}")
+        if not self.resources:
+            raise InvalidValueError("nodes.resources", "must name at least one resource class")
+
+
+@dataclass(frozen=True)
+class DiskImage:
+    """The software of a lease: an image by its id, size in MB (haizea F7)."""
+
+    image_id: str
+    size_mb: int
+
+
+@dataclass(frozen=True)
+class LeaseRequest:
+    """The terms of a lease as its consumer asks for them (haizea F6; Sotomayor 2010, section 3.2).
+
+    All instants and durations are whole seconds.
+
+    :ivar lease_id: unique id
+    :ivar kind: which promise is asked for
+    :ivar nodes: the VMs, as sets of equal ones
+    :ivar submitted: when the request arrived
+    :ivar duration: how long the VMs must run, without any overhead
+    :ivar start: reservation: exact start; deadline: earliest start; else none
+    :ivar deadline: deadline leases: when the full duration must have been delivered
+    :ivar preemptible: whether the lease may be interrupted
+    :ivar preemption_mode: how it is interrupted
+    :ivar user: consumer, for per-user policies; none if unknown
+    :ivar price: what the consumer pays or offers, none if not priced
+    :ivar software: disk image, none if not managed
+    :ivar extras: further attributes, passed through untouched
+    :raises InvalidValueError: naming the field that is wrong
+    """
+
+    lease_id: str
+    kind: LeaseKind
+    nodes: tuple[NodeSet, ...]
+    submitted: int
+    duration: int = UNLIMITED
+    start: int | None = None
+    deadline: int | None = None
+    preemptible: bool = False
+    preemption_mode: PreemptionMode = PreemptionMode.SUSPEND
+    user: str | None = None
+    price: float | None = None
+    software: DiskImage | None = None
+    extras: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise InvalidValueError("nodes", "a lease needs at least one node")
+        if self.duration <= 0:
+            raise InvalidValueError("duration", f"must be at least 1 s, not {self.duration}")
+        if self.submitted < 0:
+            raise InvalidValueError("submitted", f"must not be negative, not {self.submitted}")
+        if self.start is not None and self.start < 0:
+            raise InvalidValueError("start", f"must not be negative, not {self.start}")
+        needs_start = self.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+        if needs_start and self.start is None:
+            raise InvalidValueError("start", f"a {self.kind.value} lease needs one")
+        if not needs_start and self.start is not None:
+            raise InvalidValueError("start", f"a {self.kind.value} lease has none; leave it out")
+        if (self.kind is LeaseKind.DEADLINE) != (self.deadline is not None):
+            raise InvalidValueError("deadline", "deadline leases need one, other kinds have none")
+        if self.deadline is not None and self.start is not None and self.deadline - self.start < self.duration:
+            raise InvalidValueError(
+                "deadline", f"must be at least start + duration = {self.start + self.duration}, not {self.deadline}"
+            )
+
+    @property
+    def node_count(self) -> int:
+        """How many VMs the lease has."""
+        return sum(node_set.count for node_set in self.nodes)
+
+    def total(self, resource_class: str) -> int:
+        """What all VMs together need of one class."""
+        return sum(node_set.count * node_set.resources.get(resource_class, 0) for node_set in self.nodes)
+
+
+def derive_kind(*, submitted: int, start: int | None, now: bool, duration: int, deadline: int | None) -> LeaseKind:
+    """The kind that the terms alone imply (Sotomayor 2010, section 3.2.1).
+
+    ``now`` is immediate. With a deadline: a reservation if nothing is left to choose, else a deadline lease
+    (whose start, if not given, is the submission). Without: an exact start is a reservation, none is best-effort.
+    """
+    if now:
+        return LeaseKind.IMMEDIATE
+    if deadline is not None:
+        earliest = submitted if start is None else start
+        return LeaseKind.RESERVATION if deadline - earliest == duration else LeaseKind.DEADLINE
+    return LeaseKind.BEST_EFFORT if start is None else LeaseKind.RESERVATION
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease and what has become of it so far (haizea F14).
+
+    :ivar request: its terms
+    :ivar sequence: position in the order of submission; breaks every tie
+    :ivar state: where it is in its life
+    :ivar accumulated: seconds that its VMs have run so far, of work that is not lost
+    :ivar started: when it first became active
+    :ivar ended: when it reached a final state
+    :ivar reservations: what is held for it now and later, earliest first
+    :ivar saved_on: host index of each VM's saved memory while it is suspended
+    :ivar reason: why it is in this state, for people
+    """
+
+    request: LeaseRequest
+    sequence: int
+    state: LeaseState = LeaseState.NEW
+    accumulated: int = 0
+    started: int | None = None
+    ended: int | None = None
+    reservations: tuple[Reservation, ...] = ()
+    saved_on: tuple[int, ...] | None = None
+    reason: str = ""
+
+    @property
+    def lease_id(self) -> str:
+        """The id of the request."""
+        return self.request.lease_id
+
+    @property
+    def kind(self) -> LeaseKind:
+        """The kind of the request."""
+        return self.request.kind
+
+    @property
+    def remaining(self) -> int:
+        """Seconds that its VMs still have to run."""
+        return self.request.duration - self.accumulated
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing can happen to it any more."""
+        return self.state in FINAL_STATES
+
+    def to(self, *states: LeaseState, reason: str = "") -> Lease:
+        """The lease after going through the states one after the other.
+
+        :raises IllegalTransitionError: a step that the state machine does not have
+        """
+        current = self.state
+        for state in states:
+            check_transition(self.request.lease_id, current, state)
+            current = state
+        return replace(self, state=current, reason=reason)
