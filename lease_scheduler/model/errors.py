@@ -26,3 +26,18 @@ class IllegalTransitionError(LeaseSchedulerError):
         self.lease_id = lease_id
         self.current = current
         self.wanted = wanted
+
+
+class InputFileError(LeaseSchedulerError):
+    """A file that cannot be read as what it should be.
+
+    :param path: the file as its user named it
+    :param line: 1-based line, none if the file as a whole is wrong
+    :param problem: what is wrong and what would be right
+    """
+
+    def __init__(self, path: str, line: int | None, problem: str) -> None:
+        super().__init__(f"{path}:{line}: {problem}" if line is not None else f"{path}: {problem}")
+        self.path = path
+        self.line = line
+        self.problem = problem

@@ -1,0 +1,68 @@
+"""What a simulation run leaves behind; every metric, table and picture is made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease
+
+
+class Phase(Enum):
+    """What a lease does with the hosts that it holds."""
+
+    RUN = "run"
+    RESUME = "resume"
+    SUSPEND = "suspend"
+    SHUTDOWN = "shutdown"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Occupation:
+    """A lease really held these hosts in ``[start, end)``.
+
+    :ivar lease_id: the lease
+    :ivar phase: what it did there
+    :ivar start: first second
+    :ivar end: first second after it
+    :ivar assignment: host index of each VM, in the order of the lease's VMs (node set by node set)
+    """
+
+    lease_id: str
+    phase: Phase
+    start: int
+    end: int
+    assignment: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A completed run.
+
+    :ivar workload_name: what was run
+    :ivar site: the hosts
+    :ivar leases: every lease in the order of submission, each in a final state unless the run was cut
+    :ivar occupations: what really happened on the hosts, in the order of their ends
+    :ivar counters: named counts: ``suspensions``, ``resumptions``, ``migrations``, ``preemptions``, ``early_ends``,
+        ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``
+    :ivar start: the run's zero
+    :ivar end: the instant at which it stopped
+    :ivar last_submission: instant of the last request
+    :ivar wall_s: seconds of real time
+    :ivar peak_rss_bytes: largest resident memory of the process
+    """
+
+    workload_name: str
+    site: Site
+    leases: tuple[Lease, ...]
+    occupations: tuple[Occupation, ...]
+    counters: Mapping[str, int]
+    start: int
+    end: int
+    last_submission: int
+    wall_s: float
+    peak_rss_bytes: int

@@ -1,0 +1,45 @@
+"""A workload: lease requests, the site they were made for, and how long their work really takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import LeaseRequest
+
+
+@dataclass(frozen=True)
+class WorkloadLease:
+    """One request of a workload.
+
+    :ivar request: the terms; ``submitted`` counts from the workload's zero
+    :ivar real_duration: seconds after which the work is really done, none if it uses all that it asked for.
+        Only the simulated cloud ever sees it; planning knows the requested duration alone.
+    """
+
+    request: LeaseRequest
+    real_duration: int | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Requests in the order of their submission; ties keep the order of the file.
+
+    Amounts are in the units of the file: ``VCPU`` in per cent of a core, ``MEMORY_MB`` in MB.
+
+    :ivar name: what to call it in reports
+    :ivar leases: the requests
+    :ivar site: the hosts that the file names, none if it names none
+    :ivar attributes: free attributes of the file, e.g. of the generator that made it
+    """
+
+    name: str
+    leases: tuple[WorkloadLease, ...]
+    site: Site | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def last_submission(self) -> int:
+        """Instant of the last request; 0 for an empty workload."""
+        return max((lease.request.submitted for lease in self.leases), default=0)
