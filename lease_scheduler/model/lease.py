@@ -159,6 +159,7 @@ class Lease:
     :ivar accumulated: seconds that its VMs have run so far, of work that is not lost
     :ivar started: when it first became active
     :ivar ended: when it reached a final state
+    :ivar active_since: when its present run began, none if it does not run
     :ivar reservations: what is held for it now and later, earliest first
     :ivar saved_on: host index of each VM's saved memory while it is suspended
     :ivar reason: why it is in this state, for people
@@ -170,6 +171,7 @@ class Lease:
     accumulated: int = 0
     started: int | None = None
     ended: int | None = None
+    active_since: int | None = None
     reservations: tuple[Reservation, ...] = ()
     saved_on: tuple[int, ...] | None = None
     reason: str = ""

@@ -61,6 +61,9 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.RESUMED_READY: frozenset({_S.ACTIVE}),
 }
 
+#: A host that dies takes the state saved on it along; the lease then starts over. Haizea had no failures; this row is ours.
+_STATE_CAN_BE_LOST = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
+
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 
 #: State -> the states that may follow it. Final states have no followers.
@@ -68,6 +71,7 @@ TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
     state: _FORWARD.get(state, frozenset())
     | (frozenset({_S.CANCELLED}) if state is not _S.NEW and state not in FINAL_STATES else frozenset())
     | (frozenset({_S.FAILED}) if state in _FAILABLE else frozenset())
+    | (frozenset({_S.QUEUED}) if state in _STATE_CAN_BE_LOST else frozenset())
     for state in _S
 }
 

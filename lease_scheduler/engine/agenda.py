@@ -1,0 +1,76 @@
+"""What is due next, lease by lease."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from heapq import heappop, heappush
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
+
+
+class Due(IntEnum):
+    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap."""
+
+    OVERDUE = 0
+    CLOSE = 1
+    MIGRATE = 2
+    RESUME = 3
+    ACTIVATE = 4
+    START = 5
+
+
+def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
+    """When something is due for a lease, and what; none if it waits for a place or for the cloud.
+
+    :param in_operation: whether the cloud is carrying out an operation on it
+    """
+    if not lease.reservations:
+        return None
+    reservation = lease.reservations[0]
+    state = lease.state
+    if in_operation:
+        return (reservation.end, Due.OVERDUE) if lease.active_since is None and state in _CLOSING_STATES else None
+    if state is LeaseState.READY:
+        return reservation.run_start, Due.START
+    if state is LeaseState.ACTIVE:
+        return reservation.run_end, Due.CLOSE
+    if state is LeaseState.SUSPENDED_SCHEDULED:
+        if reservation.migrations:
+            return reservation.migrations[0].start, Due.MIGRATE
+        return reservation.start, Due.RESUME
+    if state is LeaseState.RESUMED_READY:
+        return reservation.run_start, Due.ACTIVATE
+    return None
+
+
+_CLOSING_STATES = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING})
+
+
+class Agenda:
+    """A heap of instants at which something may be due; entries may be stale, the lease's value decides."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, int, str]] = []
+
+    def push(self, lease: Lease, due: tuple[int, Due]) -> None:
+        """Note that something is due for a lease."""
+        heappush(self._heap, (due[0], due[1], lease.sequence, lease.lease_id))
+
+    def pop(self, now: int) -> tuple[int, Due, str] | None:
+        """The earliest entry up to now: (instant, what, lease id); none if nothing is due."""
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        instant, what, _, lease_id = heappop(self._heap)
+        return instant, Due(what), lease_id
+
+    def drop_first(self) -> None:
+        """Forget the earliest entry."""
+        heappop(self._heap)
+
+    def first(self) -> tuple[int, Due, str] | None:
+        """The earliest entry, which stays."""
+        if not self._heap:
+            return None
+        instant, what, _, lease_id = self._heap[0]
+        return instant, Due(what), lease_id

@@ -1,0 +1,320 @@
+"""When the world does not do what was planned: late operations, failed boots, dead hosts (haizea F95).
+
+The plan is brought back in line with what really holds the hosts, and whoever is in the way is moved, delayed or, if
+nothing else is left, ended with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.plan.exact import make_room, place_exactly
+from lease_scheduler.plan.phases import cut_by_suspension
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import back_to_queue
+
+#: A late operation is given this much more time at least before the hosts are looked at again, in seconds.
+_SHORTEST_EXTENSION = 10
+
+_UNPLANNED_WORD = "its host failed"
+
+
+class Deviations:
+    """Plans again what reality has upset."""
+
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+        self._delayed: set[str] = set()
+
+    # -- operations that take longer than planned --------------------------------------------------------
+
+    def overdue(self, lease: Lease, now: int) -> None:
+        """A suspension or shutdown is not over though it should be: its hosts stay held for as long again."""
+        operation = self._state.operations[lease.lease_id]
+        self._state.recorder.count("late_operations")
+        extension = max(_SHORTEST_EXTENSION, now - operation.begun)
+        first = lease.reservations[0]
+        extended = replace(first, end=now + extension)
+        later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
+        self._state.put(replace(lease, reservations=(extended, *later)))
+        self._make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id)
+
+    def started_late(self, lease: Lease, now: int) -> None:
+        """A run began later than planned.
+
+        Reservations and immediate leases keep their end; others get the missing time behind it if their hosts are
+        free then, else as much as there is.
+        """
+        self._state.recorder.count("late_starts")
+        reservation = lease.reservations[0]
+        late = now - reservation.run_start
+        begun = replace(reservation, run_start=now)
+        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            if reservation.run_end <= now:
+                self._fail(lease, now, f"its VMs were ready {late} s late, when it was over")
+                return
+            self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
+            return
+        if reservation.closing is Closing.SHUTDOWN and not lease.reservations[1:]:
+            longer = replace(begun, run_end=begun.run_end + late, end=begun.end + late)
+            in_time = lease.request.deadline is None or longer.run_end <= lease.request.deadline
+            if in_time and self._is_free(lease, reservation.end, longer.end):
+                self._state.put(replace(lease, reservations=(longer,)))
+                return
+        if lease.kind is LeaseKind.DEADLINE:
+            self._fail(lease, now, f"started {late} s late, too late for its deadline")
+            return
+        if reservation.closing is Closing.SHUTDOWN and self._state.planner.context.suspension.can_suspend(
+            lease.request
+        ):
+            begun = cut_by_suspension(self._state.planner.context, lease.request, begun, reservation.end)
+        elif reservation.closing is Closing.SHUTDOWN:
+            begun = replace(begun, run_end=begun.end, closing=Closing.KILL)
+        if begun.run_end <= now:
+            begun = replace(
+                begun,
+                run_end=max(now + 1, reservation.run_end),
+                end=max(now + 1, reservation.end),
+                closing=Closing.KILL,
+            )
+        self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
+
+    def hosts_came_free(self, assignment: Iterable[int], now: int) -> None:
+        """Leases that were delayed because of these hosts may start at once."""
+        if not self._delayed:
+            return
+        hosts = frozenset(assignment)
+        for lease_id in sorted(self._delayed):
+            lease = self._state.lease(lease_id)
+            if lease is None or lease.state is not LeaseState.READY or lease.reservations[0].start <= now:
+                self._delayed.discard(lease_id)
+                continue
+            reservation = lease.reservations[0]
+            if hosts.isdisjoint(reservation.assignment) or not self._is_free(lease, now, reservation.start):
+                continue
+            self._delayed.discard(lease_id)
+            self._state.put(replace(lease, reservations=(replace(reservation, start=now, run_start=now),)))
+
+    # -- failed boots ------------------------------------------------------------------------------------
+
+    def operation_failed(self, lease: Lease, kind: OperationKind, now: int, host: int | None, reason: str) -> None:
+        """The cloud could not do something for a lease: it is tried elsewhere, or from the beginning."""
+        if kind is OperationKind.STOP:
+            # Nothing can be in the way of an end: what is left of the VMs is destroyed.
+            self._state.cloud.discard(lease.lease_id, now)
+            self._state.finish(lease, LeaseState.DONE, now, f"its VMs had to be destroyed: {reason}")
+            return
+        self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
+        self._state.failed_boots[lease.lease_id] += 1
+        self._state.cloud.discard(lease.lease_id, now)
+        if self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts:
+            self._fail(lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}")
+            return
+        plan = self._state.planner.plan
+        avoid = host is not None and host not in plan.outages
+        if avoid and host is not None:
+            plan.block(host, now, now + 1)
+        try:
+            self._replace_lost(lease, now, reason)
+        finally:
+            if avoid and host is not None:
+                plan.unblock(host)
+
+    # -- hosts -------------------------------------------------------------------------------------------
+
+    def host_down(self, host: int, now: int) -> None:
+        """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
+        plan = self._state.planner.plan
+        if host in plan.outages:
+            return
+        self._state.recorder.count("host_failures")
+        until = now + self._state.options.host_repair_time
+        plan.block(host, now, until)
+        for lease in sorted(plan.leases.values(), key=_most_binding):
+            current = self._state.lease(lease.lease_id)
+            if current is not None:
+                self._hit_by_outage(current, host, now, until)
+
+    def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
+        saved_there = lease.saved_on is not None and host in lease.saved_on
+        first = lease.reservations[0] if lease.reservations else None
+        physical = lease.active_since is not None or lease.lease_id in self._state.operations
+        if (physical and first is not None and host in first.assignment) or saved_there:
+            self._state.cloud.discard(lease.lease_id, now)
+            self._replace_lost(lease, now, _UNPLANNED_WORD)
+        elif any(host in r.assignment and r.start < until for r in lease.reservations):
+            self._move(lease, now, _UNPLANNED_WORD)
+
+    def host_up(self, host: int) -> None:
+        """A host is back, empty."""
+        self._state.planner.plan.unblock(host)
+
+    def extend_outages(self, now: int) -> None:
+        """Hosts that are still down keep being so for a while, and who is planned there is moved."""
+        plan = self._state.planner.plan
+        for host in sorted(plan.outages):
+            if plan.outage_end(host) > now:
+                continue
+            until = now + self._state.options.host_repair_time
+            plan.block(host, now, until)
+            for lease in sorted(plan.leases.values(), key=_most_binding):
+                if any(host in r.assignment and r.start < until for r in lease.reservations):
+                    self._move(lease, now, _UNPLANNED_WORD)
+
+    # -- moving leases -----------------------------------------------------------------------------------
+
+    def plan_rest_or_fail(self, lease: Lease, now: int, why: str) -> None:
+        """Plan what is left of a deadline lease; it fails if that cannot be done by its deadline."""
+        try:
+            self._state.planner.place_rest(lease, now)
+        except NotPlannableError:
+            self._fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
+
+    def _replace_lost(self, lease: Lease, now: int, why: str) -> None:
+        """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
+        state = self._state
+        operation = state.operations.pop(lease.lease_id, None)
+        if lease.active_since is not None:
+            lease = state.stop_counting(lease, now)
+        elif operation is not None and operation.kind is OperationKind.STOP:
+            state.finish(lease, LeaseState.DONE, now, f"{why} during its shutdown")
+            return
+        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            self._go_on_elsewhere(lease, now, why)
+            return
+        lost = lease
+        if lease.state is not LeaseState.READY:
+            lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts over")
+        elif lease.kind is LeaseKind.BEST_EFFORT:
+            lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts elsewhere")
+        lost = state.put(replace(lost, reservations=(), accumulated=0, active_since=None, saved_on=None))
+        if lease.kind is LeaseKind.DEADLINE:
+            if lost.state is LeaseState.READY:
+                lost = state.put(lost.to(LeaseState.PENDING, reason=why))
+            self.plan_rest_or_fail(lost, now, why)
+
+    def _go_on_elsewhere(self, lease: Lease, now: int, why: str) -> None:
+        """The rest of a reservation's interval on other hosts, from now on."""
+        state = self._state
+        end = lease.reservations[0].run_end
+        loose = replace(lease, reservations=())
+        if lease.state is LeaseState.ACTIVE:
+            loose = loose.to(LeaseState.READY, reason=why)
+        state.put(loose)
+        self._place_interval(loose, now, end, now, why)
+
+    def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
+        """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
+        context = self._state.planner.context
+        rest = replace(lease.request, duration=end - start) if end > start else None
+        try:
+            if rest is None:
+                raise NotPlannableError("nothing of its interval is left")
+            reservation, in_the_way = place_exactly(
+                context, rest, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
+            )
+        except NotPlannableError:
+            self._fail(lease, now, f"{why}, and no other hosts are free")
+            return False
+        self._state.recorder.count("moved_reservations")
+        make_room(context, in_the_way, start, now)
+        self._state.put(replace(lease, reservations=(reservation,)))
+        return True
+
+    def _move(self, lease: Lease, now: int, why: str) -> None:
+        """A lease cannot keep the place that is planned for it."""
+        state = self._state
+        if lease.kind is LeaseKind.BEST_EFFORT:
+            if lease.state in PLANNED_STATES:
+                state.put(back_to_queue(lease, why))
+            return
+        if lease.kind is LeaseKind.DEADLINE:
+            if lease.state in PLANNED_STATES:
+                waiting = LeaseState.SUSPENDED_PENDING if lease.saved_on is not None else LeaseState.PENDING
+                loose = state.put(replace(lease.to(waiting, reason=why), reservations=()))
+            else:
+                loose = state.put(replace(lease, reservations=lease.reservations[:1]))
+            self.plan_rest_or_fail(loose, now, why)
+            return
+        if lease.state in PLANNED_STATES:
+            reservation = lease.reservations[0]
+            loose = state.put(replace(lease, reservations=()))
+            self._place_interval(loose, max(now, reservation.run_start), reservation.run_end, now, why)
+
+    def _make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
+        """Move or delay who was to start on hosts that are held for longer than planned."""
+        plan = self._state.planner.plan
+        if self._fits(hosts, start, end):
+            return
+        for lease in sorted(plan.leases.values(), key=_most_binding, reverse=True):
+            if lease.lease_id == keep or lease.state not in PLANNED_STATES:
+                continue
+            if not any(not hosts.isdisjoint(r.assignment) and r.start < end for r in lease.reservations):
+                continue
+            if lease.lease_id in self._state.operations:
+                continue
+            if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+                self._move_or_delay(lease, start, end)
+            else:
+                self._move(lease, start, "its hosts were not free in time")
+            if self._fits(hosts, start, end):
+                return
+
+    def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
+        reservation = lease.reservations[0]
+        context = self._state.planner.context
+        begin = max(now, reservation.run_start)
+        loose = self._state.put(replace(lease, reservations=()))
+        rest = replace(lease.request, duration=reservation.run_end - begin)
+        try:
+            moved, in_the_way = place_exactly(
+                context, rest, begin, now, may_preempt=lease.kind is LeaseKind.RESERVATION
+            )
+        except NotPlannableError:
+            if reservation.run_end <= free_at:
+                self._fail(loose, now, "its hosts were not free before it was over")
+                return
+            delayed = replace(reservation, start=free_at, run_start=free_at)
+            self._delayed.add(lease.lease_id)
+            self._state.put(replace(loose, reservations=(delayed,)))
+            return
+        make_room(context, in_the_way, begin, now)
+        self._state.recorder.count("moved_reservations")
+        self._state.put(replace(loose, reservations=(moved,)))
+
+    # -- helpers -----------------------------------------------------------------------------------------
+
+    def _is_free(self, lease: Lease, start: int, end: int) -> bool:
+        """Whether the lease's hosts could hold it in an interval in which it holds nothing yet."""
+        if end <= start:
+            return True
+        plan = self._state.planner.plan
+        hosts, amounts = plan.holding(lease.request, lease.reservations[0].assignment)
+        return bool((plan.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
+
+    def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
+        free = self._state.planner.plan.availability.free(start, end)
+        return bool((free[:, sorted(hosts)] >= 0).all())
+
+    def _fail(self, lease: Lease, now: int, reason: str) -> None:
+        live = self._state.lease(lease.lease_id) or lease
+        if live.active_since is not None:
+            live = self._state.stop_counting(live, now)
+            self._state.cloud.discard(lease.lease_id, now)
+        if live.state is LeaseState.PENDING:
+            live = live.to(LeaseState.SCHEDULED)
+        elif live.state is LeaseState.QUEUED:
+            live = live.to(LeaseState.SCHEDULED)
+        self._state.finish(live, LeaseState.FAILED, now, reason)
+
+
+def _most_binding(lease: Lease) -> tuple[int, int]:
+    """Order in which leases are looked after: promises with fixed times first."""
+    order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
+    return order[lease.kind], lease.sequence

@@ -1,0 +1,129 @@
+"""What the engine needs from outside: a clock, a cloud, a store, somebody who keeps records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.reservation import MigrationRound
+
+
+class OperationKind(Enum):
+    """What the engine asks a cloud to do with the VMs of a lease."""
+
+    START = "start"
+    RESUME = "resume"
+    SUSPEND = "suspend"
+    STOP = "stop"
+    MIGRATE = "migrate"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A command to the cloud for all VMs of a lease.
+
+    :ivar kind: what to do
+    :ivar lease_id: whose VMs
+    :ivar assignment: host number of each VM
+    :ivar begun: when the command was given
+    :ivar due: when it is over according to the plan
+    :ivar migration: for ``MIGRATE``, what moves
+    """
+
+    kind: OperationKind
+    lease_id: str
+    assignment: tuple[int, ...]
+    begun: int
+    due: int
+    migration: MigrationRound | None = None
+
+
+class EventKind(Enum):
+    """What a cloud reports."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ENDED = "ended"
+    HOST_DOWN = "host-down"
+    HOST_UP = "host-up"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class CloudEvent:
+    """Something that really happened.
+
+    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), a host went down or came back
+    :ivar instant: when
+    :ivar lease_id: the lease concerned, none for host events
+    :ivar host: the host concerned, none if no single one
+    :ivar reason: for people
+    """
+
+    kind: EventKind
+    instant: int
+    lease_id: str | None = None
+    host: int | None = None
+    reason: str = ""
+
+
+class Clock(Protocol):
+    """Tells the time in whole seconds since the epoch of the run."""
+
+    def now(self) -> int:
+        """The present instant."""
+        ...
+
+
+class Cloud(Protocol):
+    """Carries out operations; every operation is answered by a ``COMPLETED`` or ``FAILED`` event."""
+
+    def begin(self, operation: Operation) -> None:
+        """Start to carry out an operation."""
+        ...
+
+    def discard(self, lease_id: str, now: int) -> None:
+        """Destroy the lease's VMs and everything saved of them, at once; nothing is reported."""
+        ...
+
+    def take_events(self, now: int) -> list[CloudEvent]:
+        """What happened up to now and was not taken yet, in the order in which it happened."""
+        ...
+
+
+class Store(Protocol):
+    """Remembers the latest value of every lease."""
+
+    def save(self, lease: Lease) -> None:
+        """Keep a new value of a lease."""
+        ...
+
+    def load(self) -> Iterable[Lease]:
+        """Every lease, in the order of submission."""
+        ...
+
+
+class Recorder(Protocol):
+    """Keeps account of what happens, for metrics."""
+
+    def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
+        """A lease held hosts in ``[start, end)``; phases are run, resume, suspend, shutdown."""
+        ...
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Something countable happened, e.g. ``suspensions``."""
+        ...
+
+
+class Admission(Protocol):
+    """Which requests are considered at all (haizea F35)."""
+
+    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+        """Why the request is turned down before any planning, none if it is accepted."""
+        ...

@@ -1,0 +1,122 @@
+"""A lease that goes as planned: started, suspended, moved, resumed, ended (Sotomayor 2010, sections 3.2.3 and 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.agenda import Due
+from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.states import LeaseState
+
+
+class Lifecycle:
+    """Does what is due and follows up what the cloud has completed."""
+
+    def __init__(self, state: EngineState, deviations: Deviations) -> None:
+        self._state = state
+        self._deviations = deviations
+
+    # -- what is due -------------------------------------------------------------------------------------
+
+    def act(self, what: Due, lease: Lease, now: int) -> None:
+        """Do what is due for a lease."""
+        reservation = lease.reservations[0]
+        if what is Due.CLOSE:
+            self._close(lease, now)
+        elif what is Due.START:
+            self._state.begin(OperationKind.START, lease, now, now)
+        elif what is Due.RESUME:
+            self._state.recorder.count("resumptions")
+            resuming = self._state.put(lease.to(LeaseState.RESUMING))
+            self._state.begin(OperationKind.RESUME, resuming, reservation.run_start, now)
+        elif what is Due.MIGRATE:
+            self._state.recorder.count("migrations", len(reservation.migrations[0].moves))
+            moving = self._state.put(lease.to(LeaseState.MIGRATING))
+            this_round = reservation.migrations[0]
+            self._state.begin(OperationKind.MIGRATE, moving, this_round.end, now, this_round)
+        elif what is Due.ACTIVATE:
+            self._activate(lease, now)
+        else:
+            self._deviations.overdue(lease, now)
+
+    def _activate(self, lease: Lease, now: int) -> None:
+        started = now if lease.started is None else lease.started
+        active = self._state.put(replace(lease.to(LeaseState.ACTIVE), active_since=now, started=started, saved_on=None))
+        self._state.running.add(lease.lease_id)
+        if now > active.reservations[0].run_start:
+            self._deviations.started_late(active, now)
+
+    def _close(self, lease: Lease, now: int) -> None:
+        closed = self._state.stop_counting(lease, now)
+        reservation = lease.reservations[0]
+        if reservation.closing is Closing.SHUTDOWN:
+            self._state.put(closed)
+            self._state.begin(OperationKind.STOP, closed, reservation.end, now)
+        elif reservation.closing is Closing.SUSPEND:
+            self._state.recorder.count("suspensions")
+            closing = self._state.put(closed.to(LeaseState.SUSPENDING))
+            self._state.begin(OperationKind.SUSPEND, closing, reservation.end, now)
+        else:
+            self._state.recorder.count("preemptions_with_loss")
+            self._state.cloud.discard(lease.lease_id, now)
+            self._state.put(restarted(closed, "preempted without its state being saved"))
+
+    # -- what the cloud has completed --------------------------------------------------------------------
+
+    def completed(self, operation: Operation, lease: Lease, now: int) -> None:
+        """Go on after the cloud has completed an operation."""
+        kind = operation.kind
+        if kind is OperationKind.START:
+            self._activate(lease, now)
+        elif kind is OperationKind.STOP:
+            self._state.recorder.occupied(lease, "shutdown", operation.begun, now, operation.assignment)
+            self._state.finish(lease, LeaseState.DONE, now)
+            self._deviations.hosts_came_free(operation.assignment, now)
+        elif kind is OperationKind.RESUME:
+            self._state.recorder.occupied(lease, "resume", operation.begun, now, operation.assignment)
+            ready = self._state.put(lease.to(LeaseState.RESUMED_READY))
+            if now >= ready.reservations[0].run_start:
+                self._activate(ready, now)
+        elif kind is OperationKind.SUSPEND:
+            self._state.recorder.occupied(lease, "suspend", operation.begun, now, operation.assignment)
+            self._suspended(lease, operation, now)
+            self._deviations.hosts_came_free(operation.assignment, now)
+        else:
+            self._migrated(lease, operation)
+
+    def _suspended(self, lease: Lease, operation: Operation, now: int) -> None:
+        rest = lease.reservations[1:]
+        waiting = replace(lease.to(LeaseState.SUSPENDED_PENDING), reservations=rest, saved_on=operation.assignment)
+        if rest:
+            self._state.put(waiting.to(LeaseState.SUSPENDED_SCHEDULED))
+        elif lease.kind is LeaseKind.DEADLINE:
+            self._state.put(waiting)
+            self._deviations.plan_rest_or_fail(waiting, now, "suspended")
+        else:
+            self._state.planner.enqueue(waiting)
+
+    def _migrated(self, lease: Lease, operation: Operation) -> None:
+        assert operation.migration is not None and lease.saved_on is not None
+        saved_on = list(lease.saved_on)
+        for vm, _, destination in operation.migration.moves:
+            saved_on[vm] = destination
+        first = lease.reservations[0]
+        rounds_left = replace(first, migrations=first.migrations[1:])
+        self._state.put(
+            replace(
+                lease.to(LeaseState.SUSPENDED_SCHEDULED),
+                saved_on=tuple(saved_on),
+                reservations=(rounds_left, *lease.reservations[1:]),
+            )
+        )
+
+
+def restarted(lease: Lease, reason: str) -> Lease:
+    """A lease whose work is lost, on the way to its next reservation or back in the queue."""
+    rest = lease.reservations[1:]
+    state = LeaseState.READY if rest else LeaseState.QUEUED
+    return replace(lease.to(state, reason=reason), reservations=rest, accumulated=0, active_since=None, saved_on=None)

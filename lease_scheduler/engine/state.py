@@ -1,0 +1,120 @@
+"""What the parts of the engine share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from lease_scheduler.engine.agenda import Agenda, next_due
+from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.reservation import MigrationRound
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.planner import Planner
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Options of the engine.
+
+    :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
+    :ivar boot_attempts: how often the VMs of a lease are started before it fails
+    :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are moved
+    :ivar explain_refusals: whether a refused lease is told what would fit instead
+    """
+
+    planning_lead: int = 0
+    boot_attempts: int = 3
+    host_repair_time: int = 3600
+    explain_refusals: bool = True
+
+
+@dataclass
+class EngineState:
+    """The live state of an engine.
+
+    :ivar operations: what the cloud is carrying out, by lease
+    :ivar running: leases whose run the engine is counting
+    :ivar failed_boots: how often the VMs of a lease could not be started
+    """
+
+    planner: Planner
+    cloud: Cloud
+    store: Store
+    recorder: Recorder
+    options: EngineOptions
+    agenda: Agenda = field(default_factory=Agenda)
+    operations: dict[str, Operation] = field(default_factory=dict)
+    failed_boots: Counter[str] = field(default_factory=Counter)
+    running: set[str] = field(default_factory=set)
+
+    def lease(self, lease_id: str | None) -> Lease | None:
+        """A live lease, none if it is not live any more."""
+        return None if lease_id is None else self.planner.plan.leases.get(lease_id)
+
+    def put(self, lease: Lease) -> Lease:
+        """Put a new value of a lease into the plan."""
+        return self.planner.plan.put(lease)
+
+    def publish(self, now: int) -> int:
+        """Store every lease that changed and note when something is due for it.
+
+        VMs of leases that the planner sent back to the queue are destroyed.
+
+        :return: how many leases changed
+        """
+        changes = self.planner.plan.take_changes()
+        for before, lease in changes:
+            lease_id = lease.lease_id
+            operation = self.operations.get(lease_id)
+            if lease.active_since is None and lease_id in self.running:
+                assert before is not None
+                self._destroy(before, now)
+            elif operation is not None and operation.kind is OperationKind.START and not _boots(lease, operation):
+                del self.operations[lease_id]
+                self.cloud.discard(lease_id, now)
+            due = next_due(lease, in_operation=lease_id in self.operations)
+            if due is not None:
+                self.agenda.push(lease, due)
+            self.store.save(lease)
+        return len(changes)
+
+    def _destroy(self, before: Lease, now: int) -> None:
+        assert before.active_since is not None
+        self.running.discard(before.lease_id)
+        self.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
+        self.recorder.count("preemptions_with_loss")
+        self.cloud.discard(before.lease_id, now)
+
+    def stop_counting(self, lease: Lease, now: int) -> Lease:
+        """The lease with the run that ends now counted (not put into the plan)."""
+        assert lease.active_since is not None
+        self.running.discard(lease.lease_id)
+        self.recorder.occupied(lease, "run", lease.active_since, now, lease.reservations[0].assignment)
+        return replace(lease, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
+
+    def begin(
+        self, kind: OperationKind, lease: Lease, due: int, now: int, migration: MigrationRound | None = None
+    ) -> None:
+        """Have the cloud carry out an operation on the VMs of a lease."""
+        operation = Operation(kind, lease.lease_id, lease.reservations[0].assignment, now, due, migration)
+        self.operations[lease.lease_id] = operation
+        self.cloud.begin(operation)
+
+    def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> None:
+        """Bring a lease to its end: it holds nothing any more and leaves the plan."""
+        final = replace(lease.to(state, reason=reason), reservations=(), ended=now, active_since=None, saved_on=None)
+        self.operations.pop(lease.lease_id, None)
+        self.running.discard(lease.lease_id)
+        self.failed_boots.pop(lease.lease_id, None)
+        self.put(final)
+        self.publish(now)
+        self.planner.plan.remove(lease.lease_id)
+
+
+def _boots(lease: Lease, operation: Operation) -> bool:
+    """Whether the boot that is going on still serves the lease's plan."""
+    if lease.state is not LeaseState.READY or not lease.reservations:
+        return False
+    reservation = lease.reservations[0]
+    return reservation.assignment == operation.assignment and reservation.run_start <= operation.begun

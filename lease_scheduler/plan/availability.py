@@ -1,0 +1,320 @@
+"""What every host has in use over time: the skyline that all planning asks.
+
+Sotomayor 2010, section 4.2.4 calls it slot table (haizea F28, F29). Here each host has a step function per
+resource class, and the steps of all hosts lie in flat arrays sorted by (host, instant), so that a question
+about every host is a handful of whole-array operations. An ``Availability`` never changes: a change gives
+a new one, which makes tentative planning free to undo.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+_TIME_BITS = 40
+#: An instant later than every other; the end of what never ends.
+FOREVER = (1 << _TIME_BITS) - 1
+
+
+class Availability:
+    """The use of every host as step functions of time, per resource class and in number of leases.
+
+    :ivar capacity: shape (classes, hosts), what each host offers
+    """
+
+    __slots__ = ("_base", "_cache", "_key", "_since", "_used", "capacity")
+
+    def __init__(self, capacity: IntArray) -> None:
+        """An empty site.
+
+        :param capacity: shape (classes, hosts)
+        """
+        hosts = capacity.shape[1]
+        self.capacity = capacity
+        self._base: IntArray = np.arange(hosts, dtype=np.int64) << _TIME_BITS
+        self._key: IntArray = self._base.copy()
+        self._used: IntArray = np.zeros((capacity.shape[0] + 1, hosts), dtype=np.int64)
+        self._since = 0
+        self._cache: dict[Any, Any] = {}
+
+    def _with(self, key: IntArray, used: IntArray, since: int) -> Availability:
+        other = object.__new__(Availability)
+        other.capacity = self.capacity
+        other._base = self._base
+        other._key = key
+        other._used = used
+        other._since = since
+        other._cache = {}
+        return other
+
+    @property
+    def step_count(self) -> int:
+        """How many steps there are, over all hosts."""
+        return len(self._key)
+
+    # -- changes ---------------------------------------------------------------------------------------
+
+    def changed(self, hosts: IntArray, starts: IntArray, ends: IntArray, amounts: IntArray) -> Availability:
+        """The availability after adding use in ``[start, end)``; negative amounts release.
+
+        :param hosts: host numbers, shape (k,); a host may come several times
+        :param starts: first seconds, shape (k,)
+        :param ends: first seconds after, shape (k,); at most ``FOREVER``
+        :param amounts: shape (classes + 1, k); the last row counts leases
+        """
+        starts = np.maximum(starts, self._since)
+        alive = starts < ends
+        if not alive.all():
+            hosts, starts, ends, amounts = hosts[alive], starts[alive], ends[alive], amounts[:, alive]
+            if not len(hosts):
+                return self
+        row = hosts << _TIME_BITS
+        first, last = row + starts, row + ends
+        marks = np.concatenate((first, last))
+        marks.sort()
+        marks = marks[np.concatenate(((True,), marks[1:] != marks[:-1]))]
+        key, used = self._key, self._used
+        where = key.searchsorted(marks)
+        missing = np.take(key, where, mode="clip") != marks
+        missing |= where == len(key)
+        if missing.any():
+            # A new step starts at the level of the one before it.
+            where = where[missing]
+            source = np.insert(np.arange(len(key)), where, where - 1)
+            key = key[source]
+            key[where + np.arange(len(where))] = marks[missing]
+            used = used[:, source]
+        else:
+            used = used.copy()
+        difference = np.zeros((used.shape[0], len(key) + 1), dtype=np.int64)
+        rows = np.arange(used.shape[0])[:, None]
+        np.add.at(difference, (rows, key.searchsorted(first)), amounts)
+        np.subtract.at(difference, (rows, key.searchsorted(last)), amounts)
+        used += difference[:, :-1].cumsum(axis=1)
+        # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
+        where = key.searchsorted(marks)
+        inner = where[(where > 0) & ((marks & FOREVER) > 0)]
+        idle = inner[
+            (used[:, inner] == used[:, inner - 1]).all(axis=0)
+            & (key[inner] >> _TIME_BITS == key[inner - 1] >> _TIME_BITS)
+        ]
+        if len(idle):
+            keep = np.ones(len(key), dtype=bool)
+            keep[idle] = False
+            key, used = key[keep], used[:, keep]
+        return self._with(key, used, self._since)
+
+    def forgotten(self, before: int) -> Availability:
+        """The availability without the past; nothing may be asked or changed before the instant any more."""
+        return self if before <= self._since else self._truncated(before)
+
+    def _truncated(self, before: int) -> Availability:
+        key = self._key
+        superseded = np.zeros(len(key), dtype=bool)
+        superseded[:-1] = (key[1:] >> _TIME_BITS == key[:-1] >> _TIME_BITS) & (key[1:] & FOREVER <= before)
+        keep = ~superseded
+        return self._with(key[keep], self._used[:, keep], before)
+
+    # -- questions about all hosts ---------------------------------------------------------------------
+
+    def _position(self, instant: int) -> IntArray:
+        """Index of the step that each host is in at the instant."""
+        position = self._cache.get(instant)
+        if position is None:
+            position = self._key.searchsorted(self._base + instant, side="right") - 1
+            self._cache[instant] = position
+        return position  # type: ignore[no-any-return]
+
+    def _step_hosts(self) -> IntArray:
+        step_hosts = self._cache.get("hosts")
+        if step_hosts is None:
+            step_hosts = self._cache["hosts"] = self._key >> _TIME_BITS
+        return step_hosts  # type: ignore[no-any-return]
+
+    def peak(self, start: int, end: int) -> IntArray:
+        """The largest use in ``[start, end)``, shape (classes + 1, hosts)."""
+        low = self._position(start)
+        bounds = np.empty(2 * len(low), dtype=np.int64)
+        bounds[::2] = low
+        bounds[1::2] = self._key.searchsorted(self._base + end)
+        if bounds[-1] == len(self._key):
+            bounds = bounds[:-1]
+        return np.maximum.reduceat(self._used, bounds, axis=1)[:, ::2]
+
+    def free(self, start: int, end: int) -> IntArray:
+        """What no lease uses at any time in ``[start, end)``, shape (classes, hosts)."""
+        return self.capacity - self.peak(start, end)[:-1]
+
+    def free_at(self, instant: int) -> IntArray:
+        """What no lease uses at the instant, shape (classes, hosts)."""
+        return self.capacity - self._used[:-1, self._position(instant)]
+
+    def leases_at(self, instant: int) -> IntArray:
+        """How many leases hold something of each host at the instant, shape (hosts,)."""
+        return self._used[-1, self._position(instant)]  # type: ignore[no-any-return]
+
+    def unchanged_until(self, instant: int) -> IntArray:
+        """When each host's use changes next after the instant, shape (hosts,); ``FOREVER`` if never."""
+        following = self._position(instant) + 1
+        key = np.take(self._key, following, mode="clip")
+        same_host = (following < len(self._key)) & (key >> _TIME_BITS == np.arange(len(self._base)))
+        return np.where(same_host, key & FOREVER, FOREVER)
+
+    def is_full(self, instant: int) -> bool:
+        """Whether every host has some class used up at the instant."""
+        return bool((self.free_at(instant).min(axis=0) <= 0).all())
+
+    def within_capacity(self) -> bool:
+        """Whether no host is used beyond its capacity at any instant."""
+        return bool((self._used[:-1] <= self.capacity[:, self._step_hosts()]).all())
+
+    def equals(self, other: Availability) -> bool:
+        """Whether both say the same at every instant that either still knows."""
+        since = max(self._since, other._since)
+        mine, theirs = self._truncated(since)._normalised(), other._truncated(since)._normalised()
+        return bool(np.array_equal(mine[0], theirs[0]) and np.array_equal(mine[1], theirs[1]))
+
+    def _normalised(self) -> tuple[IntArray, IntArray]:
+        """Keys and levels with the first step of each host moved to the beginning of time."""
+        first = self._key.searchsorted(self._base)
+        key = self._key.copy()
+        key[first] = self._base
+        return key, self._used
+
+    # -- questions about a demand ----------------------------------------------------------------------
+
+    def places(self, demand: IntArray, eligible: BoolArray | None = None) -> Places:
+        """How many VMs of a demand fit on each host over time.
+
+        :param demand: shape (classes,), of one VM; not all zero
+        :param eligible: shape (hosts,), which hosts may be used; all if none
+        """
+        cache_key = (demand.tobytes(), id(eligible))
+        found = self._cache.get(cache_key)
+        if found is None:
+            step_hosts = self._step_hosts()
+            needed = np.flatnonzero(demand)
+            counts = (self.capacity[needed[0], step_hosts] - self._used[needed[0]]) // demand[needed[0]]
+            for row in needed[1:]:
+                np.minimum(counts, (self.capacity[row, step_hosts] - self._used[row]) // demand[row], out=counts)
+            np.maximum(counts, 0, out=counts)
+            if eligible is not None:
+                counts *= eligible[step_hosts]
+            # The mask is kept with the answer so that its id stays its own.
+            found = self._cache[cache_key] = (Places(self, counts), eligible)
+        return found[0]  # type: ignore[no-any-return]
+
+    def places_on(self, hosts: IntArray, amounts: IntArray) -> Places:
+        """Where and when given amounts fit on given hosts: one place a host, none elsewhere.
+
+        :param hosts: host numbers, shape (k,), each once
+        :param amounts: shape (classes, k)
+        """
+        wanted = np.zeros_like(self.capacity)
+        wanted[:, hosts] = amounts
+        member = np.zeros(self.capacity.shape[1], dtype=bool)
+        member[hosts] = True
+        step_hosts = self._step_hosts()
+        fits = (self._used[:-1] <= (self.capacity - wanted)[:, step_hosts]).all(axis=0)
+        return Places(self, (fits & member[step_hosts]).astype(np.int64))
+
+
+class Places:
+    """How many VMs of one demand fit on each host, as step functions of time.
+
+    Made by ``Availability.places`` and ``Availability.places_on``.
+    """
+
+    __slots__ = ("_availability", "_counts", "_holding")
+
+    def __init__(self, availability: Availability, counts: IntArray) -> None:
+        self._availability = availability
+        self._counts = counts
+        self._holding: dict[int, IntArray] = {}
+
+    def holding_times(self, start: int) -> IntArray:
+        """Until when each place that is free at ``start`` stays free, longest first.
+
+        The n-th entry is the latest end of a window ``[start, end)`` in which n VMs of the demand fit at once.
+        """
+        found = self._holding.get(start)
+        if found is None:
+            found = self._holding[start] = self._holding_times(start)
+        return found
+
+    def _holding_times(self, start: int) -> IntArray:
+        slots, key = self._counts, self._availability._key
+        low = self._availability._position(start)
+        places = slots[low]
+        useful = np.flatnonzero(places)
+        if not len(useful):
+            return np.empty(0, dtype=np.int64)
+        # Steps from each useful host's current one to its last, as one concatenated range.
+        ends = np.append(key.searchsorted(self._availability._base[1:]), len(slots))
+        first, last = low[useful], ends[useful]
+        lengths = last - first
+        offsets = lengths.cumsum() - lengths
+        steps = np.arange(lengths.sum()) - np.repeat(offsets - first, lengths)
+        # Running minimum per host: hosts are shifted apart so that the next one always starts afresh.
+        shift = -np.repeat(np.arange(len(useful)), lengths) * (int(places.max()) + 1)
+        lowest = np.minimum.accumulate(np.minimum(slots[steps], np.repeat(places[useful], lengths)) + shift) - shift
+        lost = np.zeros(len(steps), dtype=np.int64)
+        lost[1:] = lowest[:-1] - lowest[1:]
+        lost[offsets] = 0
+        until = np.repeat(key[steps] & FOREVER, lost)
+        never = int(lowest[offsets + lengths - 1].sum())
+        until = np.concatenate((until, np.full(never, FOREVER, dtype=np.int64)))
+        until.sort()
+        return until[::-1]
+
+    def starts(
+        self, count: int, length: int, earliest: int, ready: IntArray | None = None
+    ) -> tuple[IntArray, IntArray]:
+        """At which instants how many VMs of the demand could start and stay for ``length`` seconds.
+
+        :param count: how many VMs are wanted; more per host than this are not counted
+        :param earliest: no start before this instant
+        :param ready: shape (hosts,), instant from which each host may be used, if not at once
+        :return: instants (ascending, the first is ``earliest``) and the number of VMs that can start from each instant
+            until the next one; both of shape (m,)
+        """
+        slots = self._counts
+        step_hosts = self._availability._step_hosts()
+        times = self._availability._key & FOREVER
+        new_host = np.ones(len(slots) + 1, dtype=bool)
+        new_host[1:-1] = step_hosts[1:] != step_hosts[:-1]
+        step_ends = np.append(times[1:], FOREVER)
+        step_ends[new_host[1:]] = FOREVER
+        opening: list[IntArray] = []
+        closing: list[IntArray] = []
+        for places in range(1, min(int(slots.max(initial=0)), count) + 1):
+            enough = slots >= places
+            before = np.zeros_like(enough)
+            before[1:] = enough[:-1]
+            before &= ~new_host[:-1]
+            after = np.zeros_like(enough)
+            after[:-1] = enough[1:]
+            after &= ~new_host[1:]
+            first = np.flatnonzero(enough & ~before)
+            last = np.flatnonzero(enough & ~after)
+            begin = np.maximum(times[first], earliest)
+            if ready is not None:
+                begin = np.maximum(begin, ready[step_hosts[first]])
+            latest = np.where(step_ends[last] == FOREVER, FOREVER, step_ends[last] - length + 1)
+            useful = begin < latest
+            opening.append(begin[useful])
+            closing.append(latest[useful])
+        instants = np.concatenate([np.array([earliest], dtype=np.int64), *opening, *closing])
+        changes = np.ones(len(instants), dtype=np.int64)
+        opened = sum(len(part) for part in opening)
+        changes[0] = 0
+        changes[1 + opened :] = -1
+        order = instants.argsort(kind="stable")
+        instants, totals = instants[order], changes[order].cumsum()
+        last_of_instant = np.append(instants[1:] != instants[:-1], True)
+        return instants[last_of_instant], totals[last_of_instant]

@@ -1,0 +1,101 @@
+"""Using capacity that comes free before its time (haizea F49, F59; Sotomayor 2010, section 5.5.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.deadline import with_place
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.soonest import place_soonest, place_whole
+
+
+def replan_waiting(context: PlanningContext, now: int) -> int:
+    """Plan every best-effort lease that has a place later than now once more, in the order of submission.
+
+    None of them can get a worse place than it had, because its own place is free again while it is planned.
+
+    :return: how many got another place
+    """
+    moved = 0
+    for lease in context.plan.future_best_effort(now):
+        if lease.state not in (LeaseState.READY, LeaseState.SCHEDULED, LeaseState.SUSPENDED_SCHEDULED):
+            continue
+        moved += _replan(context, lease, now)
+    return moved
+
+
+def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
+    plan = context.plan
+    old = lease.reservations[0]
+    if old.first_instant < now:
+        return False
+    try:
+        with plan.tentative():
+            suspended = lease.state in SUSPENDED_STATES
+            waiting = LeaseState.SUSPENDED_PENDING if suspended else LeaseState.PENDING
+            loose = plan.put(replace(lease.to(waiting), reservations=()))
+            reservation = place_soonest(context, loose, now, may_wait=True)
+            if reservation is None or reservation.run_start >= old.run_start:
+                raise NotPlannableError("no better place")
+            plan.put(with_place(loose, reservation))
+    except NotPlannableError:
+        return False
+    return True
+
+
+def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_end: int) -> int:
+    """Move deadline leases into a window ``[now, window_end)`` that came free on so many hosts, least slack first.
+
+    :return: how many were moved
+    """
+    window = window_end - now
+    if window <= 0:
+        return 0
+    candidates = []
+    for lease in context.plan.leases.values():
+        request = lease.request
+        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1:
+            continue
+        if (
+            lease.state not in (LeaseState.READY, LeaseState.SCHEDULED)
+            or request.start is None
+            or request.deadline is None
+        ):
+            continue
+        start = lease.reservations[0].start
+        if start <= now or start == request.start or request.node_count > nodes or request.start > window_end:
+            continue
+        if request.duration > min(window, window_end - request.start):
+            continue
+        candidates.append(((request.deadline - now) / request.duration, lease.sequence, lease))
+    candidates.sort(key=lambda entry: entry[:2])
+    filled = moved = 0
+    for _, _, lease in candidates:
+        request = lease.request
+        work = request.node_count * request.duration
+        if filled + work > nodes * window:
+            break
+        if _pull(context, lease, now, window_end):
+            filled += work
+            moved += 1
+    return moved
+
+
+def _pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
+    plan = context.plan
+    request = lease.request
+    assert request.start is not None
+    old = lease.reservations[0]
+    try:
+        with plan.tentative():
+            loose = plan.put(replace(lease.to(LeaseState.PENDING), reservations=()))
+            reservation = place_whole(context, request, lease.remaining, None, max(now, request.start), window_end)
+            if reservation is None or reservation.start >= old.start:
+                raise NotPlannableError("no better place")
+            plan.put(with_place(loose, reservation))
+    except NotPlannableError:
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""Exactly from then to then: reservations and immediate leases (haizea F50, F12; Sotomayor 2010, algorithm 3)."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.reservation import Closing, Reservation
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import evict, victims
+
+
+def exact_reservation(
+    context: PlanningContext, request: LeaseRequest, assignment: tuple[int, ...], start: int
+) -> Reservation:
+    """A reservation of the full duration, with the shutdown behind it."""
+    run_end = start + request.duration
+    end = run_end + context.suspension.shutdown_time(request)
+    return Reservation(assignment, start, start, run_end, end, Closing.SHUTDOWN)
+
+
+def place_exactly(
+    context: PlanningContext, request: LeaseRequest, start: int, now: int, *, may_preempt: bool
+) -> tuple[Reservation, tuple[Lease, ...]]:
+    """A reservation that begins at ``start`` and the leases that have to make room for it.
+
+    As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
+    of it only those who hold something of the chosen hosts. Nothing is changed in the plan.
+
+    :raises NotPlannableError: not even all victims together make room
+    """
+    end = start + request.duration + context.suspension.shutdown_time(request)
+    assignment = _mapped(context, request, context.plan.availability, start, end)
+    if assignment is not None:
+        return exact_reservation(context, request, assignment, start), ()
+    candidates = victims(context, request, start, end, now) if may_preempt else []
+    if not candidates:
+        raise NotPlannableError(f"no place for lease {request.lease_id} from {start} to {end}")
+
+    def mapped_without(count: int) -> tuple[int, ...] | None:
+        return _mapped(context, request, context.plan.without(candidates[:count], start), start, end)
+
+    assignment = mapped_without(len(candidates))
+    if assignment is None:
+        raise NotPlannableError(f"no place for lease {request.lease_id} from {start} to {end}, preemption included")
+    too_few, enough = 0, len(candidates)
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        found = mapped_without(middle)
+        if found is None:
+            too_few = middle
+        else:
+            enough, assignment = middle, found
+    chosen = set(assignment)
+    in_the_way = tuple(
+        lease
+        for lease in candidates[:enough]
+        if any(r.start < end and start < r.end and not chosen.isdisjoint(r.assignment) for r in lease.reservations)
+    )
+    return exact_reservation(context, request, assignment, start), in_the_way
+
+
+def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], at: int, now: int) -> None:
+    """Preempt the leases in the plan, so that they hold nothing from ``at`` on."""
+    for lease in in_the_way:
+        evict(context, lease, at, now)
+
+
+def _mapped(
+    context: PlanningContext, request: LeaseRequest, availability: Availability, start: int, end: int
+) -> tuple[int, ...] | None:
+    return map_greedily(availability, request, context.plan.demands(request), start, end, context.selection)

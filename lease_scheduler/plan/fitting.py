@@ -1,0 +1,133 @@
+"""Which hosts a lease may be put on, and for how long they can hold it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.plan import Demand
+
+
+class Fitting(Protocol):
+    """A way to choose hosts."""
+
+    def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
+        """Hosts from ``start`` on for as long as possible.
+
+        :param shortest: seconds that they must hold at least
+        :param longest: seconds after which nothing more is needed
+        :return: host number of each VM and the end of the interval, or none
+        """
+        ...
+
+    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+        """Instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending.
+
+        These are the instants at which hosts come free; between two of them nothing new becomes possible.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Anywhere:
+    """Any hosts that satisfy the lease's node sets, in the order of the host selection policy."""
+
+    context: PlanningContext
+    request: LeaseRequest
+
+    def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
+        """See ``Fitting.fit``."""
+        plan = self.context.plan
+        demands = plan.demands(self.request)
+        end = min(start + longest, _latest_end(plan.availability, demands, start))
+        if end - start < shortest:
+            return None
+        assignment = self._map(demands, start, end)
+        if assignment is None and shortest < end - start:
+            return self._fit_shorter(demands, start, start + shortest, end)
+        return None if assignment is None else (assignment, end)
+
+    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+        """See ``Fitting.starts``."""
+        plan = self.context.plan
+        demands = plan.demands(self.request)
+        steps = [
+            (
+                plan.availability.places(demand.amounts, demand.eligible).starts(demand.count, length, earliest, ready),
+                demand.count,
+            )
+            for demand in demands
+        ]
+        if len(steps) == 1:
+            (instants, totals), count = steps[0]
+            return instants[totals >= count]
+        instants = np.unique(np.concatenate([step_instants for (step_instants, _), _ in steps]))
+        possible = np.ones(len(instants), dtype=bool)
+        for (step_instants, totals), count in steps:
+            possible &= totals[step_instants.searchsorted(instants, side="right") - 1] >= count
+        return instants[possible]
+
+    def _map(self, demands: tuple[Demand, ...], start: int, end: int) -> tuple[int, ...] | None:
+        context = self.context
+        return map_greedily(context.plan.availability, self.request, demands, start, end, context.selection)
+
+    def _fit_shorter(
+        self, demands: tuple[Demand, ...], start: int, shortest_end: int, end: int
+    ) -> tuple[tuple[int, ...], int] | None:
+        """The latest end that all node sets together can hold, by bisection over the instants of change."""
+        found = self._map(demands, start, shortest_end)
+        if found is None:
+            return None
+        low, high = shortest_end, end
+        best = found, low
+        while high - low > 1:
+            middle = (low + high) // 2
+            assignment = self._map(demands, start, middle)
+            if assignment is None:
+                high = middle
+            else:
+                low = middle
+                best = assignment, middle
+        return best
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """Exactly the hosts on which a suspended lease has its memory."""
+
+    context: PlanningContext
+    request: LeaseRequest
+    saved_on: tuple[int, ...]
+
+    def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
+        """See ``Fitting.fit``."""
+        hosts, amounts = self.context.plan.holding(self.request, self.saved_on)
+        times = self.context.plan.availability.places_on(hosts, amounts[:-1]).holding_times(start)
+        if len(times) < len(hosts):
+            return None
+        end = min(start + longest, int(times[-1]))
+        return None if end - start < shortest else (self.saved_on, end)
+
+    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+        """See ``Fitting.starts``."""
+        hosts, amounts = self.context.plan.holding(self.request, self.saved_on)
+        places = self.context.plan.availability.places_on(hosts, amounts[:-1])
+        instants, totals = places.starts(len(hosts), length, earliest, ready)
+        return instants[totals >= len(hosts)]
+
+
+def _latest_end(availability: Availability, demands: tuple[Demand, ...], start: int) -> int:
+    """An instant until which each node set by itself fits from ``start`` on; ``start`` if one does not."""
+    latest = FOREVER
+    for demand in demands:
+        times = availability.places(demand.amounts, demand.eligible).holding_times(start)
+        if len(times) < demand.count:
+            return start
+        latest = min(latest, int(times[demand.count - 1]))
+    return latest

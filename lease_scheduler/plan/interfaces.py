@@ -1,0 +1,58 @@
+"""What the planner asks of policies; ``lease_scheduler.policy`` has the implementations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.plan.availability import IntArray
+
+
+@dataclass(frozen=True)
+class HostsAt:
+    """Hosts as a lease that wants to start at some instant finds them; all arrays have shape (hosts,).
+
+    :ivar numbers: host numbers, ascending
+    :ivar leases: how many leases hold something of each host at that instant
+    :ivar free: free share of each host's capacity at that instant, mean over its classes, 0 to 1
+    :ivar unchanged: seconds until the host's use next changes
+    """
+
+    numbers: IntArray
+    leases: IntArray
+    free: npt.NDArray[np.float64]
+    unchanged: IntArray
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A lease in the way of another one.
+
+    :ivar lease: the lease that would have to make room
+    :ivar remaining: seconds that it would still have to run at that instant
+    :ivar overhead: seconds that suspending and resuming it would take, 0 if it is not suspended but restarted
+    """
+
+    lease: Lease
+    remaining: int
+    overhead: int
+
+
+class HostSelection(Protocol):
+    """In which order hosts are filled (haizea F38)."""
+
+    def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
+        """The host numbers, best first; hosts left out are not used."""
+        ...
+
+
+class Preemption(Protocol):
+    """Who may have to make room for whom (haizea F36)."""
+
+    def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
+        """How good a victim it is: higher goes first, negative is never preempted."""
+        ...

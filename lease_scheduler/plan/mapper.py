@@ -1,0 +1,96 @@
+"""Which hosts: the greedy mapper (haizea F31, F33; Sotomayor 2010, algorithm 1).
+
+Algorithm 4, which lets the end of the interval shrink while it maps, is split in two here: ``plan.soonest`` first finds
+the latest end that enough hosts can hold, then this mapper maps for exactly that interval. Where VMs and hosts are
+alike both give the same answer; elsewhere ours is never shorter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import Availability, BoolArray, IntArray
+from lease_scheduler.plan.interfaces import HostsAt, HostSelection
+from lease_scheduler.plan.plan import Demand
+
+
+def map_greedily(
+    availability: Availability,
+    request: LeaseRequest,
+    demands: tuple[Demand, ...],
+    start: int,
+    end: int,
+    selection: HostSelection,
+    only: BoolArray | None = None,
+) -> tuple[int, ...] | None:
+    """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
+
+    Node sets are placed in decreasing order of what one VM needs; hosts are filled in the order of the policy, each with
+    as many VMs as it can take before the next one.
+
+    :param demands: the request's node sets in the terms of the plan
+    :param only: shape (hosts,), hosts that may be used; all if none
+    :return: host number of each VM, in the order of the request's VMs
+    """
+    free = availability.free(start, end)
+    ranked: IntArray | None = None
+    placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
+    for index in _largest_first(availability, demands):
+        demand = demands[index]
+        places = _places(free, demand, only)
+        candidates = np.flatnonzero(places)
+        if places.sum() < demand.count:
+            return None
+        if ranked is None:
+            hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
+            ranked = selection.rank(hosts_at(availability, start, hosts), request)
+        usable = ranked[places[ranked] > 0]
+        running_total = places[usable].cumsum()
+        if not len(usable) or running_total[-1] < demand.count:
+            return None
+        last = int(running_total.searchsorted(demand.count))
+        chosen = usable[: last + 1]
+        taken = places[chosen]
+        taken[-1] -= running_total[last] - demand.count
+        placed[index] = np.repeat(chosen, taken)
+        if len(demands) > 1:
+            free[:, chosen] -= demand.amounts[:, None] * taken
+    return tuple(np.concatenate(placed).tolist())
+
+
+def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:
+    """The hosts as policies see them at an instant."""
+    capacity = availability.capacity[:, numbers]
+    free = availability.free_at(instant)[:, numbers]
+    share = np.divide(free, capacity, out=np.zeros(free.shape), where=capacity > 0)
+    return HostsAt(
+        numbers=numbers,
+        leases=availability.leases_at(instant)[numbers],
+        free=share.mean(axis=0),
+        unchanged=availability.unchanged_until(instant)[numbers] - instant,
+    )
+
+
+def _places(free: IntArray, demand: Demand, only: BoolArray | None) -> IntArray:
+    """How many VMs of the demand each host can take."""
+    needed = np.flatnonzero(demand.amounts)
+    places: IntArray = free[needed[0]] // demand.amounts[needed[0]]
+    for row in needed[1:]:
+        np.minimum(places, free[row] // demand.amounts[row], out=places)
+    np.maximum(places, 0, out=places)
+    if demand.eligible is not None:
+        places *= demand.eligible
+    if only is not None:
+        places *= only
+    return places
+
+
+def _largest_first(availability: Availability, demands: tuple[Demand, ...]) -> list[int]:
+    """Indexes of the node sets by decreasing need of one VM, each class normalised by the largest need of it."""
+    if len(demands) == 1:
+        return [0]
+    amounts = np.array([demand.amounts for demand in demands], dtype=np.float64)
+    largest = amounts.max(axis=0)
+    size = np.divide(amounts, largest, out=np.zeros(amounts.shape), where=largest > 0).sum(axis=1)
+    return [int(index) for index in np.argsort(-size, kind="stable")]

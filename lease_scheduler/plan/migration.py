@@ -1,0 +1,85 @@
+"""Moving saved memory between hosts before a suspended lease resumes (haizea F54; Sotomayor 2010, section 5.4.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.reservation import MigrationRound
+from lease_scheduler.model.resources import MEMORY_MB
+from lease_scheduler.plan.options import Migration, PlanningOptions
+
+
+def transfer_time(size_mb: int, bandwidth_mbps: float) -> int:
+    """Seconds to move so many MB at so many Mb/s, rounded up."""
+    return ceil(size_mb / (bandwidth_mbps / 8))
+
+
+def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
+    """Seconds after which every VM of a suspended lease could have moved, whatever goes where.
+
+    VM by VM, because in the worst case all of them leave the same host.
+    """
+    if options.migration is not Migration.YES:
+        return 0
+    return sum(
+        node_set.count * transfer_time(node_set.resources.get(MEMORY_MB, 0), options.migration_bandwidth)
+        for node_set in request.nodes
+    )
+
+
+def stay_where_possible(
+    request: LeaseRequest, assignment: tuple[int, ...], saved_on: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The assignment with equal VMs exchanged so that as many as possible resume where their memory is."""
+    settled: list[int] = []
+    first = 0
+    for node_set in request.nodes:
+        here = slice(first, first + node_set.count)
+        left = Counter(assignment[here])
+        staying = []
+        for host in saved_on[here]:
+            stays = left[host] > 0
+            left[host] -= stays
+            staying.append(host if stays else None)
+        others = iter(sorted(left.elements()))
+        settled.extend(next(others) if host is None else host for host in staying)
+        first += node_set.count
+    return tuple(settled)
+
+
+def plan_migrations(
+    request: LeaseRequest,
+    saved_on: tuple[int, ...],
+    assignment: tuple[int, ...],
+    earliest: int,
+    options: PlanningOptions,
+) -> tuple[MigrationRound, ...]:
+    """Rounds in which the memory of VMs moves to where they will resume; no host is twice in a round.
+
+    A round lasts as long as its largest transfer; the first one starts at ``earliest``.
+    """
+    if options.migration is not Migration.YES:
+        return ()
+    sizes = [node_set.resources.get(MEMORY_MB, 0) for node_set in request.nodes for _ in range(node_set.count)]
+    moves = [
+        (vm, origin, destination)
+        for vm, (origin, destination) in enumerate(zip(saved_on, assignment, strict=True))
+        if origin != destination
+    ]
+    grouped: list[tuple[set[int], list[tuple[int, int, int]]]] = []
+    for vm, origin, destination in moves:
+        group = next((g for g in grouped if origin not in g[0] and destination not in g[0]), None)
+        if group is None:
+            group = (set(), [])
+            grouped.append(group)
+        group[0].update((origin, destination))
+        group[1].append((vm, origin, destination))
+    rounds = []
+    start = earliest
+    for _, members in grouped:
+        end = start + transfer_time(max(sizes[vm] for vm, _, _ in members), options.migration_bandwidth)
+        rounds.append(MigrationRound(start, end, tuple(members)))
+        start = end
+    return tuple(rounds)

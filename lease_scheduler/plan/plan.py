@@ -1,0 +1,308 @@
+"""The plan: the live leases and what they hold of the hosts."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.plan.availability import Availability, BoolArray, IntArray
+
+_QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
+
+
+class NotPlannableError(LeaseSchedulerError):
+    """There is no place for a lease; the plan is as it was."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A node set in the terms of the plan.
+
+    :ivar count: number of VMs
+    :ivar amounts: shape (classes,), needs of one VM
+    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; none if all
+    :ivar most_per_host: VMs of this set that the largest host could hold
+    """
+
+    count: int
+    amounts: IntArray
+    eligible: BoolArray | None
+    most_per_host: int
+
+
+class Plan:
+    """Who holds which part of which host when.
+
+    Leases are immutable values: ``put`` replaces one and brings the availability in line with its reservations.
+
+    :ivar site: the hosts
+    :ivar leases: live leases by id
+    :ivar availability: what they hold
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.classes = site.resource_classes
+        capacity = np.array(
+            [[host.capacity.get(name, 0) for host in site.hosts] for name in self.classes], dtype=np.int64
+        )
+        self.availability = Availability(capacity)
+        self.leases: dict[str, Lease] = {}
+        self._queue: list[tuple[int, str]] = []
+        self._waiting_to_start: dict[str, None] = {}
+        self._demands: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
+        self._node_set_demands: dict[NodeSet, Demand] = {}
+        self._holdings: dict[str, tuple[tuple[int, ...], IntArray, IntArray]] = {}
+        self._outages: dict[int, tuple[int, int]] = {}
+        self._undo: list[tuple[str, Lease | None]] | None = None
+        self._before: dict[str, Lease | None] = {}
+        self._steps_after_forgetting = 0
+
+    # -- leases ----------------------------------------------------------------------------------------
+
+    def put(self, lease: Lease) -> Lease:
+        """Add a lease or replace its value; its reservations become what is held."""
+        old = self.leases.get(lease.lease_id)
+        if self._undo is not None:
+            self._undo.append((lease.lease_id, old))
+        self._before.setdefault(lease.lease_id, old)
+        if (old.reservations if old else ()) != lease.reservations:
+            self.availability = self._changed(self.availability, lease.request, old, lease)
+        self._set(lease.lease_id, old, lease)
+        return lease
+
+    def remove(self, lease_id: str) -> None:
+        """Drop a lease that has come to its end; it must hold nothing any more."""
+        lease = self.leases[lease_id]
+        if lease.reservations:
+            raise LeaseSchedulerError(f"lease {lease_id} still holds hosts")
+        self._set(lease_id, lease, None)
+        self._holdings.pop(lease_id, None)
+
+    def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
+        if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):
+            self._queue.remove((old.sequence, lease_id))
+        if new is None:
+            self.leases.pop(lease_id, None)
+            self._waiting_to_start.pop(lease_id, None)
+            return
+        if new.state in _QUEUED_STATES and (old is None or old.state not in _QUEUED_STATES):
+            insort(self._queue, (new.sequence, lease_id))
+        if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT:
+            self._waiting_to_start[lease_id] = None
+        else:
+            self._waiting_to_start.pop(lease_id, None)
+        self.leases[lease_id] = new
+
+    def queued(self) -> list[Lease]:
+        """The queue of best-effort leases, in the order of submission (haizea F46)."""
+        return [self.leases[lease_id] for _, lease_id in self._queue]
+
+    @property
+    def queue_is_empty(self) -> bool:
+        """Whether no lease waits for a place."""
+        return not self._queue
+
+    def future_best_effort(self, now: int) -> list[Lease]:
+        """Best-effort leases that have a place later than now, in the order of submission (haizea F47)."""
+        future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
+        return sorted(
+            (lease for lease in future if lease.reservations[0].start > now), key=lambda lease: lease.sequence
+        )
+
+    def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Reservation]]:
+        """Leases that hold something in ``[start, end)``, each with its first such reservation."""
+        for lease in self.leases.values():
+            for reservation in lease.reservations:
+                if reservation.start < end and start < reservation.end:
+                    yield lease, reservation
+                    break
+
+    def take_changes(self) -> list[tuple[Lease | None, Lease]]:
+        """Leases that were put since the last call, each as (value before, value now)."""
+        changes = [
+            (before, self.leases[lease_id])
+            for lease_id, before in self._before.items()
+            if self.leases.get(lease_id) not in (None, before)
+        ]
+        self._before.clear()
+        return changes
+
+    # -- what leases need and hold -----------------------------------------------------------------------
+
+    def demands(self, request: LeaseRequest) -> tuple[Demand, ...]:
+        """The request's node sets in the terms of the plan."""
+        found = self._demands.get(request.nodes)
+        if found is None:
+            found = self._demands[request.nodes] = tuple(self._demand(node_set) for node_set in request.nodes)
+        return found
+
+    def _demand(self, node_set: NodeSet) -> Demand:
+        able = [host.can_ever_hold(node_set.resources, node_set.required_traits) for host in self.site.hosts]
+        amounts = np.array([node_set.resources.get(name, 0) for name in self.classes], dtype=np.int64)
+        eligible: BoolArray | None = np.array(able)
+        most_per_host = 0
+        if any(able):
+            needed = amounts > 0
+            capacity = self.availability.capacity[needed][:, np.array(able)]
+            most_per_host = int((capacity // amounts[needed][:, None]).min(axis=0).max())
+        # Node sets that differ in their count alone share arrays, and with them what availability remembers of them.
+        key = NodeSet(1, node_set.resources, node_set.required_traits)
+        known = self._node_set_demands.get(key)
+        if known is None:
+            known = Demand(1, amounts, None if all(able) else eligible, most_per_host)
+            self._node_set_demands[key] = known
+        return Demand(node_set.count, known.amounts, known.eligible, known.most_per_host)
+
+    def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+        """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
+        known = self._holdings.get(request.lease_id)
+        if known is not None and known[0] == assignment:
+            return known[1], known[2]
+        hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)
+        amounts = np.zeros((len(self.classes) + 1, len(hosts)), dtype=np.int64)
+        amounts[-1] = 1
+        first = 0
+        for demand in self.demands(request):
+            places = np.bincount(place[first : first + demand.count], minlength=len(hosts))
+            amounts[:-1] += demand.amounts[:, None] * places
+            first += demand.count
+        self._holdings[request.lease_id] = (assignment, hosts, amounts)
+        return hosts, amounts
+
+    def _changed(
+        self, availability: Availability, request: LeaseRequest, old: Lease | None, new: Lease | None
+    ) -> Availability:
+        kept = set(old.reservations if old else ()) & set(new.reservations if new else ())
+        parts = [(r, -1) for r in (old.reservations if old else ()) if r not in kept]
+        parts += [(r, 1) for r in (new.reservations if new else ()) if r not in kept]
+        if len(parts) == 2 and parts[0][0].assignment == parts[1][0].assignment:
+            parts_to_apply = _difference(parts[0][0], parts[1][0])
+        else:
+            parts_to_apply = [(r.assignment, r.start, r.end, sign) for r, sign in parts]
+        return self._applied(availability, request, parts_to_apply)
+
+    def _applied(
+        self, availability: Availability, request: LeaseRequest, parts: list[tuple[tuple[int, ...], int, int, int]]
+    ) -> Availability:
+        hosts, starts, ends, amounts = [], [], [], []
+        for assignment, start, end, sign in parts:
+            part_hosts, part_amounts = self.holding(request, assignment)
+            hosts.append(part_hosts)
+            starts.append(np.full(len(part_hosts), start, dtype=np.int64))
+            ends.append(np.full(len(part_hosts), end, dtype=np.int64))
+            amounts.append(part_amounts if sign > 0 else -part_amounts)
+        if not hosts:
+            return availability
+        if len(hosts) == 1:
+            return availability.changed(hosts[0], starts[0], ends[0], amounts[0])
+        return availability.changed(
+            np.concatenate(hosts), np.concatenate(starts), np.concatenate(ends), np.concatenate(amounts, axis=1)
+        )
+
+    def without(self, leases: Iterable[Lease], start: int) -> Availability:
+        """The availability if these leases held nothing from ``start`` on (haizea F29, "if preempting")."""
+        hosts, starts, ends, amounts = [], [], [], []
+        for lease in leases:
+            for reservation in lease.reservations:
+                if reservation.end > start:
+                    part_hosts, part_amounts = self.holding(lease.request, reservation.assignment)
+                    hosts.append(part_hosts)
+                    starts.append(np.full(len(part_hosts), max(start, reservation.start), dtype=np.int64))
+                    ends.append(np.full(len(part_hosts), reservation.end, dtype=np.int64))
+                    amounts.append(-part_amounts)
+        if not hosts:
+            return self.availability
+        return self.availability.changed(
+            np.concatenate(hosts), np.concatenate(starts), np.concatenate(ends), np.concatenate(amounts, axis=1)
+        )
+
+    # -- hosts that are out of service -------------------------------------------------------------------
+
+    def block(self, host: int, start: int, end: int) -> None:
+        """Take a host out of service for an interval, or for longer than before; who holds something of it has to be moved."""
+        if host in self._outages:
+            self.unblock(host)
+        self._outages[host] = (start, end)
+        self.availability = self._with_outage(host, 1)
+
+    def unblock(self, host: int) -> None:
+        """Bring a host back into service."""
+        if host in self._outages:
+            self.availability = self._with_outage(host, -1)
+            del self._outages[host]
+
+    def outage_end(self, host: int) -> int:
+        """Until when a host that is out of service is thought to be so."""
+        return self._outages[host][1]
+
+    def _with_outage(self, host: int, sign: int) -> Availability:
+        start, end = self._outages[host]
+        amounts = np.append(self.availability.capacity[:, host], 0)[:, None] * sign
+        return self.availability.changed(np.array([host]), np.array([start]), np.array([end]), amounts)
+
+    @property
+    def outages(self) -> frozenset[int]:
+        """Hosts that are out of service."""
+        return frozenset(self._outages)
+
+    # -- tentative planning ------------------------------------------------------------------------------
+
+    @contextmanager
+    def tentative(self) -> Iterator[None]:
+        """Undo every change made inside if the block raises anything; may be nested."""
+        outer = self._undo
+        availability, before = self.availability, dict(self._before)
+        undo: list[tuple[str, Lease | None]] = []
+        self._undo = undo
+        try:
+            yield
+        except BaseException:
+            self._undo = None
+            for lease_id, old in reversed(undo):
+                self._set(lease_id, self.leases.get(lease_id), old)
+            self.availability, self._before = availability, before
+            self._undo = outer
+            raise
+        self._undo = outer
+        if outer is not None:
+            outer.extend(undo)
+
+    # -- the passing of time -----------------------------------------------------------------------------
+
+    def forget(self, before: int) -> None:
+        """Drop the past from the availability when it has grown enough to be worth the work."""
+        if self.availability.step_count > 2 * self._steps_after_forgetting:
+            self.availability = self.availability.forgotten(before)
+            self._steps_after_forgetting = max(self.availability.step_count, 256)
+
+    def rebuilt(self, now: int) -> Availability:
+        """The availability from ``now`` on, computed afresh from the leases alone; to check against."""
+        availability = Availability(self.availability.capacity).forgotten(now)
+        for lease in self.leases.values():
+            parts = [(r.assignment, r.start, r.end, 1) for r in lease.reservations]
+            availability = self._applied(availability, lease.request, parts)
+        return availability
+
+
+def _difference(old: Reservation, new: Reservation) -> list[tuple[tuple[int, ...], int, int, int]]:
+    """The intervals in which two reservations of the same hosts differ, each with its sign."""
+    if old.end <= new.start or new.end <= old.start:
+        return [(old.assignment, old.start, old.end, -1), (new.assignment, new.start, new.end, 1)]
+    parts = []
+    if old.start != new.start:
+        parts.append(
+            (old.assignment, min(old.start, new.start), max(old.start, new.start), 1 if new.start < old.start else -1)
+        )
+    if old.end != new.end:
+        parts.append((old.assignment, min(old.end, new.end), max(old.end, new.end), 1 if new.end > old.end else -1))
+    return parts

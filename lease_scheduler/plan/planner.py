@@ -1,0 +1,116 @@
+"""The planner: gives every kind of lease its place, and new places when the world changes.
+
+Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
+from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
+from lease_scheduler.plan.exact import make_room, place_exactly
+from lease_scheduler.plan.interfaces import HostSelection, Preemption
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.plan import NotPlannableError, Plan
+from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.suspension import SuspensionModel
+
+
+class Planner:
+    """Plans leases on a site.
+
+    :param site: the hosts
+    :param options: what the operator set
+    :param selection: host selection policy
+    :param preemption: preemption policy
+    :param deadline_preemption: whether deadline leases may preempt each other (the ``deadline`` mapper)
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        options: PlanningOptions,
+        selection: HostSelection,
+        preemption: Preemption,
+        *,
+        deadline_preemption: bool = False,
+    ) -> None:
+        self.plan = Plan(site)
+        self.options = options
+        self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
+        self._deadline_preemption = deadline_preemption
+
+    # -- requests ----------------------------------------------------------------------------------------
+
+    def place(self, lease: Lease, now: int) -> Lease:
+        """Give a pending reservation, immediate or deadline lease its place at once.
+
+        :return: its new value, which is in the plan
+        :raises NotPlannableError: there is no place; the plan is as it was
+        """
+        if lease.kind is LeaseKind.DEADLINE:
+            return plan_deadline(self.context, lease, now, may_preempt=self._deadline_preemption)
+        start = lease.request.start
+        if start is None:
+            start = now
+        if start < now:
+            raise NotPlannableError(f"lease {lease.lease_id}: its start {start} has passed, it is {now}")
+        reservation, in_the_way = place_exactly(
+            self.context, lease.request, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
+        )
+        make_room(self.context, in_the_way, start, now)
+        return self.plan.put(with_place(lease, reservation))
+
+    def enqueue(self, lease: Lease, reason: str = "") -> Lease:
+        """Put a pending best-effort lease, or one whose suspension is over, into the queue."""
+        suspended = lease.state in SUSPENDED_STATES
+        state = LeaseState.SUSPENDED_QUEUED if suspended else LeaseState.QUEUED
+        return self.plan.put(lease.to(state, reason=reason))
+
+    def can_wait_with_place(self, now: int) -> bool:
+        """Whether one more best-effort lease may get a place in the future (haizea F47)."""
+        limit = self.options.backfilling_limit
+        return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
+
+    def process_queue(self, now: int) -> None:
+        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48)."""
+        if self.plan.queue_is_empty:
+            return
+        may_wait = self.can_wait_with_place(now)
+        if not may_wait and self.plan.availability.is_full(now):
+            return
+        for lease in self.plan.queued():
+            reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
+            if reservation is not None:
+                self.plan.put(with_place(lease, reservation))
+                may_wait = self.can_wait_with_place(now)
+                if not may_wait and self.plan.availability.is_full(now):
+                    return
+            elif self.options.backfilling_limit == 0:
+                return
+
+    # -- deviations from the plan ------------------------------------------------------------------------
+
+    def use_freed_capacity(self, nodes: int, now: int, window_end: int) -> int:
+        """Plan again what can profit from so many hosts being free in ``[now, window_end)``.
+
+        :return: how many leases got another place
+        """
+        return replan_waiting(self.context, now) + pull_deadline_leases(self.context, nodes, now, window_end)
+
+    def place_rest(self, lease: Lease, now: int) -> Lease:
+        """Plan what is left of a deadline lease once more, soonest first.
+
+        :raises NotPlannableError: it cannot be done by the deadline any more; the plan is as it was
+        """
+        with self.plan.tentative():
+            return plan_rest(self.context, lease, now)
+
+    def release(self, lease: Lease) -> Lease:
+        """Let a lease hold nothing any more, now or later."""
+        return self.plan.put(replace(lease, reservations=()))

@@ -1,0 +1,105 @@
+"""Making room for a lease by preempting others (haizea F36, F52, F53; Sotomayor 2010, sections 4.3.2 and 5.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
+from lease_scheduler.model.reservation import Closing, Reservation
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.interfaces import Victim
+from lease_scheduler.plan.options import PreemptAt
+from lease_scheduler.plan.phases import cut_by_suspension
+
+#: Nothing of the reservation has begun, or it runs; in between, only a later suspension is possible.
+_INTERRUPTIBLE = frozenset(
+    {
+        LeaseState.SCHEDULED,
+        LeaseState.PREPARING,
+        LeaseState.READY,
+        LeaseState.ACTIVE,
+        LeaseState.SUSPENDED_SCHEDULED,
+    }
+)
+
+
+def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
+    """Leases that could make room in ``[start, end)``, the best victim first; equal scores in order of submission."""
+    found = []
+    for lease, reservation in context.plan.overlapping(start, end):
+        victim = lease.request
+        if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE:
+            continue
+        suspended = _can_be_cut(context, lease, reservation, start, now)
+        if not suspended and lease.state not in _INTERRUPTIBLE:
+            continue
+        run_so_far = max(0, start - reservation.run_start)
+        overhead = 0
+        if context.suspension.can_suspend(victim):
+            overhead = context.suspend_estimate(victim) + context.resume_estimate(victim)
+        remaining = remaining_before(lease, reservation) - (run_so_far if overhead else 0)
+        score = context.preemption.score(request, Victim(lease, max(1, remaining), overhead), start)
+        if score >= 0:
+            found.append((-score, lease.sequence, lease))
+    found.sort(key=lambda entry: entry[:2])
+    return [lease for _, _, lease in found]
+
+
+def remaining_before(lease: Lease, reservation: Reservation) -> int:
+    """Seconds that a lease still has to run when one of its reservations begins."""
+    earlier = sum(r.run_end - r.run_start for r in lease.reservations if r.start < reservation.start)
+    return lease.remaining - earlier
+
+
+def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
+    """The lease's value after it was made to hold nothing from ``at`` on; it is put into the plan.
+
+    It is suspended in time if it can be and has run long enough for that to be worth it. Otherwise it goes back to its
+    queue: at once if nothing of it runs, else now or at ``at`` as the options say, and its work is lost.
+    """
+    kept = tuple(r for r in lease.reservations if r.end <= at)
+    current = next((r for r in lease.reservations if r.start < at < r.end), None)
+    if current is not None and _can_be_cut(context, lease, current, at, now):
+        return context.plan.put(
+            replace(lease, reservations=(*kept, cut_by_suspension(context, lease.request, current, at)))
+        )
+    if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
+        if context.options.preempt_at is PreemptAt.START and at > now:
+            killed = replace(current, run_end=at, end=at, closing=Closing.KILL)
+            return context.plan.put(replace(lease, reservations=(killed,)))
+        return context.plan.put(lost_work(lease, f"preempted at {now} without its state being saved"))
+    if kept:
+        # What comes before goes on; the lease is planned again when that is over.
+        return context.plan.put(replace(lease, reservations=kept))
+    return context.plan.put(back_to_queue(lease, f"its place from {lease.reservations[0].start} on was preempted"))
+
+
+def back_to_queue(lease: Lease, reason: str) -> Lease:
+    """A lease of which nothing has begun, without its place."""
+    state = LeaseState.SUSPENDED_QUEUED if lease.state in SUSPENDED_STATES else LeaseState.QUEUED
+    return replace(lease.to(state, reason=reason), reservations=())
+
+
+def lost_work(lease: Lease, reason: str) -> Lease:
+    """A running lease back in the queue, to start from the beginning."""
+    return replace(
+        lease.to(LeaseState.QUEUED, reason=reason), reservations=(), accumulated=0, saved_on=None, active_since=None
+    )
+
+
+def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation, at: int, now: int) -> bool:
+    """Whether a suspension that is over at ``at`` can be put into the reservation."""
+    request = lease.request
+    if not context.suspension.can_suspend(request) or not reservation.start < at:
+        return False
+    if reservation.closing is Closing.SHUTDOWN and reservation.run_end < now:
+        return False
+    cut = cut_by_suspension(context, request, reservation, at)
+    resuming = reservation.run_start > reservation.start
+    return (
+        cut.run_end > max(reservation.run_start, now - 1)
+        and cut.run_end <= reservation.run_end
+        and at - reservation.run_start >= context.threshold(request, resuming=resuming)
+        and lease.state is not LeaseState.SUSPENDING
+    )

@@ -1,0 +1,119 @@
+"""As soon as possible: best-effort leases and the earliest fit of deadline leases.
+
+Sotomayor 2010, algorithm 2 with the suspension of section 5.2 (haizea F32, F48, F53, F55).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace
+from lease_scheduler.plan.migration import migration_estimate, stay_where_possible
+from lease_scheduler.plan.options import Migration
+from lease_scheduler.plan.phases import build_reservation
+
+
+def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Reservation | None:
+    """The soonest reservation of a best-effort lease, perhaps for a part of its duration only.
+
+    :param may_wait: whether a place later than now will do; otherwise only what can begin at once, or as soon as the
+        saved memory has moved
+    :return: none if there is no such place
+    """
+    request = lease.request
+    resuming = lease.saved_on is not None
+    longest = _longest(context, request, lease.remaining, resuming=resuming)
+    shortest = longest
+    if context.suspension.can_suspend(request):
+        shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
+    return _first(context, request, lease.remaining, lease.saved_on, now, shortest, longest, may_wait=may_wait)
+
+
+def place_whole(
+    context: PlanningContext,
+    request: LeaseRequest,
+    remaining: int,
+    saved_on: tuple[int, ...] | None,
+    earliest: int,
+    latest_end: int,
+) -> Reservation | None:
+    """The soonest reservation for the whole remaining duration that ends by ``latest_end`` (haizea F56).
+
+    :param earliest: no start before this instant
+    """
+    longest = _longest(context, request, remaining, resuming=saved_on is not None)
+    return _first(
+        context, request, remaining, saved_on, earliest, longest, longest, may_wait=True, latest_end=latest_end
+    )
+
+
+def _longest(context: PlanningContext, request: LeaseRequest, remaining: int, *, resuming: bool) -> int:
+    """Seconds that are certainly enough to resume, run and shut down."""
+    longest = remaining + context.suspension.shutdown_time(request)
+    return longest + context.resume_estimate(request) if resuming else longest
+
+
+def _first(
+    context: PlanningContext,
+    request: LeaseRequest,
+    remaining: int,
+    saved_on: tuple[int, ...] | None,
+    earliest: int,
+    shortest: int,
+    longest: int,
+    *,
+    may_wait: bool,
+    latest_end: int | None = None,
+) -> Reservation | None:
+    """First fit over the candidate instants, soonest first."""
+    shutdown = context.suspension.shutdown_time(request)
+    for start, fitting in _candidates(context, request, saved_on, earliest, shortest, may_wait=may_wait):
+        if latest_end is not None and start + remaining > latest_end:
+            return None
+        found = fitting.fit(start, shortest, longest)
+        if found is None:
+            continue
+        assignment, end = found
+        # A partial run must not end inside the time that is kept for the shutdown.
+        if longest - shutdown < end - start < longest:
+            continue
+        if saved_on is not None:
+            assignment = stay_where_possible(request, assignment, saved_on)
+        reservation = build_reservation(context, request, assignment, start, end, remaining, saved_on, earliest)
+        if reservation is None or (latest_end is not None and reservation.run_end > latest_end):
+            continue
+        return reservation
+    return None
+
+
+def _candidates(
+    context: PlanningContext,
+    request: LeaseRequest,
+    saved_on: tuple[int, ...] | None,
+    earliest: int,
+    length: int,
+    *,
+    may_wait: bool,
+) -> Iterator[tuple[int, Fitting]]:
+    """Instants at which the lease might begin, soonest first, each with the way to choose hosts there.
+
+    A suspended lease may resume where it is at once; elsewhere only when its memory can have arrived.
+    """
+    fittings: list[tuple[int, Fitting]] = []
+    if saved_on is not None:
+        fittings.append((earliest, InPlace(context, request, saved_on)))
+    if saved_on is None or context.options.migration is not Migration.NO:
+        moved = migration_estimate(request, context.options) if saved_on is not None else 0
+        fittings.append((earliest + moved, Anywhere(context, request)))
+    yield from fittings
+    if may_wait:
+        waits = [
+            [(int(start), order) for start in fitting.starts(first, length) if start > first]
+            for order, (first, fitting) in enumerate(fittings)
+        ]
+        for start, order in merge(*waits):
+            yield start, fittings[order][1]

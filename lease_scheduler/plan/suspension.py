@@ -1,0 +1,114 @@
+"""How long suspending and resuming take, and when each VM's turn is (haizea F69-F74; Sotomayor 2010, section 7.1)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import ceil
+
+from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
+from lease_scheduler.model.resources import MEMORY_MB
+from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, Suspension
+
+
+class SuspensionModel:
+    """The time model of equations 7.1 and 7.2: saving memory at a rate, one VM after the other where they exclude each
+    other, plus an overhead per command. Times are whole seconds, rounded up per VM.
+
+    :param options: rates, exclusion, overheads
+    """
+
+    def __init__(self, options: PlanningOptions) -> None:
+        self._options = options
+
+    def can_suspend(self, request: LeaseRequest) -> bool:
+        """Whether the lease's state can be saved when it has to make room (haizea F51)."""
+        kinds = self._options.suspension
+        if kinds is Suspension.NONE or not request.preemptible or request.preemption_mode is not PreemptionMode.SUSPEND:
+            return False
+        return kinds is Suspension.ALL or request.node_count == 1
+
+    def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
+        """Seconds to suspend all VMs, one host index per VM."""
+        return self._total(self._per_vm(request, suspend=True), assignment)
+
+    def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
+        """Seconds to resume all VMs, one host index per VM."""
+        return self._total(self._per_vm(request, suspend=False), assignment)
+
+    def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
+        """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
+        return self._estimate(self._per_vm(request, suspend=True), most_per_host)
+
+    def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
+        """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
+        return self._estimate(self._per_vm(request, suspend=False), most_per_host)
+
+    def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
+        """How long a run that ends in a suspension must last at least to be worth it (haizea F55)."""
+        if not self.can_suspend(request):
+            return 0
+        if self._options.force_scheduling_threshold is not None:
+            return self._options.force_scheduling_threshold
+        safe = self.suspend_estimate(request, most_per_host)
+        if resuming:
+            safe += self.resume_estimate(request, most_per_host)
+        return ceil(safe * (1 + self._options.scheduling_threshold_factor))
+
+    def shutdown_time(self, request: LeaseRequest) -> int:
+        """Seconds reserved after the run (haizea F72)."""
+        if not self._options.shutdown_time:
+            return 0
+        return self._options.shutdown_time + self._options.enactment_overhead * request.node_count
+
+    def _per_vm(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
+        """(number of VMs, seconds for one of them) of each node set."""
+        options = self._options
+        fixed = options.override_suspend_time if suspend else options.override_resume_time
+        rate = options.suspend_rate if suspend else options.resume_rate
+        return [
+            (
+                node_set.count,
+                ceil(node_set.resources.get(MEMORY_MB, 0) / rate) if fixed is None else fixed,
+            )
+            for node_set in request.nodes
+        ]
+
+    def _total(self, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
+        count = sum(number for number, _ in per_vm)
+        overhead = self._options.enactment_overhead * count
+        if self._options.exclusion is Exclusion.GLOBAL:
+            return overhead + sum(number * seconds for number, seconds in per_vm)
+        if len(per_vm) == 1 and len(set(assignment)) == count:
+            return overhead + per_vm[0][1]
+        on_host: defaultdict[int, int] = defaultdict(int)
+        durations = [seconds for number, seconds in per_vm for _ in range(number)]
+        for host, seconds in zip(assignment, durations, strict=True):
+            on_host[host] += seconds
+        return overhead + max(on_host.values())
+
+    def _estimate(self, per_vm: list[tuple[int, int]], most_per_host: int) -> int:
+        count = sum(number for number, _ in per_vm)
+        overhead = self._options.enactment_overhead * count
+        everything = sum(number * seconds for number, seconds in per_vm)
+        if self._options.suspend_estimate is Estimate.SUM or self._options.exclusion is Exclusion.GLOBAL:
+            return overhead + everything
+        longest = max(seconds for _, seconds in per_vm)
+        return overhead + min(everything, min(count, most_per_host) * longest)
+
+    def turns(
+        self, request: LeaseRequest, assignment: Sequence[int], start: int, *, suspend: bool
+    ) -> list[tuple[int, int, int]]:
+        """When each VM is suspended or resumed: (VM index, first second, first second after), from ``start`` on.
+
+        VMs that exclude each other take turns (haizea F74): those of one host, or all of the lease.
+        """
+        durations = [seconds for number, seconds in self._per_vm(request, suspend=suspend) for _ in range(number)]
+        free_at: defaultdict[int, int] = defaultdict(lambda: start)
+        turns = []
+        for vm, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
+            lane = 0 if self._options.exclusion is Exclusion.GLOBAL else host
+            end = free_at[lane] + seconds + self._options.enactment_overhead
+            turns.append((vm, free_at[lane], end))
+            free_at[lane] = end
+        return turns

@@ -1,0 +1,14 @@
+"""Everything is considered."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+
+
+class AcceptAll(AdmissionPolicy):
+    """No request is refused before planning (haizea F35, ``accept-all``)."""
+
+    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+        """See ``AdmissionPolicy.refusal``."""
+        return None

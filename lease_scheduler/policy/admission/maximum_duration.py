@@ -1,0 +1,24 @@
+"""Leases may not be too long."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.base import PolicyOptions
+
+
+class MaximumDuration(AdmissionPolicy):
+    """Refuses leases that ask for more time than allowed (haizea F35).
+
+    Option: ``admission_maximum_duration`` in seconds (30 days).
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._longest = options.integer("admission_maximum_duration", 30 * 86_400)
+
+    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+        """See ``AdmissionPolicy.refusal``."""
+        if request.duration > self._longest:
+            return f"duration: {request.duration} s is more than the {self._longest} s that a lease may last here"
+        return None

@@ -1,0 +1,24 @@
+"""Reservations need notice."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.base import PolicyOptions
+
+
+class MinimumNotice(AdmissionPolicy):
+    """Refuses reservations that start too soon, the example of Sotomayor 2010, section 4.3.1 (haizea F35).
+
+    Option: ``admission_minimum_notice`` in seconds (24 hours).
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._notice = options.integer("admission_minimum_notice", 86_400)
+
+    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+        """See ``AdmissionPolicy.refusal``."""
+        if request.kind is LeaseKind.RESERVATION and request.start is not None and request.start - now < self._notice:
+            return f"start: reservations need {self._notice} s of notice, so {now + self._notice} is the earliest start"
+        return None

@@ -1,0 +1,22 @@
+"""Default host selection: disturb as few leases as possible, and leave room for long ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.interfaces import HostsAt
+from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
+
+
+class Greedy(HostSelectionPolicy):
+    """Fewest leases first, then most free capacity, then unchanged for longest (up to the lease's duration), then host number.
+
+    Sotomayor 2010, section 5.1.1 (haizea F34).
+    """
+
+    def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
+        """See ``HostSelectionPolicy.rank``."""
+        unchanged = np.minimum(hosts.unchanged, lease.duration)
+        return hosts.numbers[np.lexsort((-unchanged, -hosts.free, hosts.leases))]

@@ -1,0 +1,15 @@
+"""Nobody is preempted."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.interfaces import Victim
+from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
+
+
+class NoPreemption(PreemptionPolicy):
+    """Whoever has a place keeps it (haizea F36, ``no-preemption``)."""
+
+    def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
+        """See ``PreemptionPolicy.score``."""
+        return NEVER

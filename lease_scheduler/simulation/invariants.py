@@ -1,0 +1,110 @@
+"""What must hold at every step and after every run (haizea F92)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.plan import Plan
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.workload import Workload
+
+
+class InvariantError(LeaseSchedulerError):
+    """Something happened that must never happen."""
+
+
+def check_plan(plan: Plan, now: int) -> None:
+    """The plan is consistent: nothing is over capacity, and the availability is what the leases hold.
+
+    :raises InvariantError: naming what is wrong
+    """
+    rebuilt = plan.rebuilt(now)
+    if not rebuilt.within_capacity():
+        raise InvariantError(f"at {now}: a host is used beyond its capacity")
+    if not plan.outages and not rebuilt.equals(plan.availability.forgotten(now)):
+        raise InvariantError(f"at {now}: the availability is not what the leases hold")
+    for lease in plan.leases.values():
+        previous_end = 0
+        for reservation in lease.reservations:
+            phases = (reservation.start, reservation.run_start, reservation.run_end, reservation.end)
+            if list(phases) != sorted(phases) or reservation.start < previous_end:
+                raise InvariantError(f"at {now}: lease {lease.lease_id} has reservations out of order")
+            previous_end = reservation.end
+
+
+def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -> None:
+    """The run kept every promise.
+
+    No host was over capacity at any instant; every lease ended in exactly one final state; every done lease ran exactly as
+    long as it asked for, or until its work was over; no reservation began a second late.
+
+    :param exact: whether the cloud did everything as planned; if not, only capacity and completeness are checked
+    :raises InvariantError: naming what is wrong
+    """
+    expected = Counter(lease.request.lease_id for lease in workload.leases)
+    if Counter(lease.lease_id for lease in result.leases) != expected:
+        raise InvariantError("a lease was lost or doubled")
+    for lease in result.leases:
+        if not lease.is_final or lease.reservations:
+            raise InvariantError(f"lease {lease.lease_id} is {lease.state.value} after the end")
+    _check_capacity(result)
+    if exact:
+        _check_promises(result, {lease.request.lease_id: lease.real_duration for lease in workload.leases})
+
+
+def _check_promises(result: RunResult, real_durations: Mapping[str, int | None]) -> None:
+    for lease in result.leases:
+        request = lease.request
+        if lease.state is LeaseState.FAILED:
+            raise InvariantError(f"lease {lease.lease_id} failed although the cloud did not: {lease.reason}")
+        if lease.state is not LeaseState.DONE:
+            continue
+        real = real_durations[lease.lease_id]
+        wanted = request.duration if real is None else min(real, request.duration)
+        if lease.accumulated != wanted:
+            raise InvariantError(f"lease {lease.lease_id} ran {lease.accumulated} s instead of {wanted} s")
+        if request.kind is LeaseKind.RESERVATION and lease.started != request.start:
+            raise InvariantError(f"reservation {lease.lease_id} began at {lease.started}, not at {request.start}")
+        if request.kind is LeaseKind.IMMEDIATE and lease.started != request.submitted:
+            raise InvariantError(f"immediate lease {lease.lease_id} began at {lease.started}, not when it was submitted")
+        if request.deadline is not None and (lease.ended is None or lease.ended > request.deadline + _shutdown(result)):
+            raise InvariantError(f"lease {lease.lease_id} ended at {lease.ended}, after its deadline {request.deadline}")
+
+
+def _shutdown(result: RunResult) -> int:
+    """The longest shutdown of the run: the deadline is about the run, what follows it is the provider's."""
+    return max((o.end - o.start for o in result.occupations if o.phase.value == "shutdown"), default=0)
+
+
+def _check_capacity(result: RunResult) -> None:
+    """Sweep over all occupations; at equal instants ends come before starts."""
+    site = result.site
+    requests = {lease.lease_id: lease.request for lease in result.leases}
+    for name in site.resource_classes:
+        hosts, instants, changes = [], [], []
+        for occupation in result.occupations:
+            amounts = [
+                node_set.resources.get(name, 0)
+                for node_set in requests[occupation.lease_id].nodes
+                for _ in range(node_set.count)
+            ]
+            for host, amount in zip(occupation.assignment, amounts, strict=True):
+                if amount:
+                    hosts += [host, host]
+                    instants += [occupation.start, occupation.end]
+                    changes += [amount, -amount]
+        if not hosts:
+            continue
+        order = np.lexsort((changes, instants, hosts))
+        ordered_hosts = np.array(hosts)[order]
+        used = np.array(changes)[order].cumsum()
+        capacity = np.array([host.capacity.get(name, 0) for host in site.hosts])[ordered_hosts]
+        if (used > capacity).any():
+            worst = int(order[int((used - capacity).argmax())])
+            raise InvariantError(f"host {site.hosts[hosts[worst]].name} had too much {name} in use at {instants[worst]}")

@@ -1,0 +1,29 @@
+"""Keeps account of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.simulation.result import Occupation, Phase
+
+
+class RunRecorder:
+    """Collects what the engine reports.
+
+    :ivar occupations: who really held which hosts when
+    :ivar counters: named counts
+    """
+
+    def __init__(self) -> None:
+        self.occupations: list[Occupation] = []
+        self.counters: Counter[str] = Counter()
+
+    def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        if start < end:
+            self.occupations.append(Occupation(lease.lease_id, Phase(phase), start, end, assignment))
+
+    def count(self, what: str, number: int = 1) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        self.counters[what] += number

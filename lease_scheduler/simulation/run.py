@@ -1,0 +1,164 @@
+"""One run: a workload through the engine, on a simulated clock and a simulated cloud (haizea F18)."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+
+from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.simulation.clock import SimulatedClock
+from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.recorder import RunRecorder
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
+from lease_scheduler.simulation.workload import Workload
+from lease_scheduler.store.memory import MemoryStore
+
+#: Called now and then with (leases that have come to their end, leases in all, instant).
+Progress = Callable[[int, int, int], None]
+
+
+class RunFailedError(LeaseSchedulerError):
+    """A lease failed in a run that was told to stop then."""
+
+
+class Run:
+    """A run in progress.
+
+    :param workload: the requests; its site is used unless another one is given
+    :param settings: how it is run
+    :param site: the hosts, if not those of the workload
+    :raises InvalidValueError: there is no site, or a policy is unknown
+    """
+
+    def __init__(self, workload: Workload, settings: RunSettings, site: Site | None = None) -> None:
+        chosen = site or workload.site
+        if chosen is None:
+            raise InvalidValueError("site", f"workload {workload.name} names no hosts; give a site")
+        self.site = chosen
+        self.workload = workload
+        self.settings = settings
+        options = PolicyOptions(settings.policy_options)
+        self.planner = Planner(
+            chosen,
+            settings.planning,
+            load_host_selection(settings.host_selection, options),
+            load_preemption(settings.preemption, options),
+            deadline_preemption=settings.deadline_preemption,
+        )
+        self.clock = SimulatedClock()
+        self.recorder = RunRecorder()
+        self.store = MemoryStore()
+        self.cloud = SimulatedCloud(
+            settings.cloud,
+            {
+                lease.request.lease_id: lease.real_duration
+                for lease in workload.leases
+                if lease.real_duration is not None
+            },
+        )
+        self.engine = Engine(
+            self.planner,
+            load_admission(settings.admission, options),
+            self.clock,
+            self.cloud,
+            self.store,
+            self.recorder,
+            settings.engine,
+        )
+        self._next_request = 0
+        self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
+
+    def execute(self, progress: Progress | None = None) -> RunResult:
+        """Run to the end.
+
+        :param progress: told how far the run is
+        :raises RunFailedError: a lease failed and the settings say to stop then
+        """
+        began = time.perf_counter()
+        steps = 0
+        while (instant := self._next_instant()) is not None:
+            if self.settings.stop_time is not None and instant > self.settings.stop_time:
+                self.clock.set(max(self.clock.now(), self.settings.stop_time))
+                break
+            self.clock.set(max(self.clock.now(), instant))
+            self._submit_due()
+            self.engine.step()
+            steps += 1
+            if self.settings.check_invariants:
+                check_plan(self.planner.plan, self.clock.now())
+            if self.settings.failure_handling is not FailureHandling.CANCEL:
+                self._stop_on_failure()
+            if progress is not None and steps % 256 == 0:
+                progress(self._ended(), len(self.workload.leases), self.clock.now())
+            if self._is_over():
+                break
+        if self.settings.stop_when is StopWhen.ALL_LEASES_DONE and self.settings.stop_time is None:
+            self._end_stranded()
+        if progress is not None:
+            progress(self._ended(), len(self.workload.leases), self.clock.now())
+        return self._result(time.perf_counter() - began)
+
+    def _next_instant(self) -> int | None:
+        candidates = [self.engine.next_due(), self.cloud.next_event()]
+        if self._next_request < len(self.workload.leases):
+            candidates.append(self.workload.leases[self._next_request].request.submitted)
+        elif self.engine.is_idle:
+            return None
+        return min((instant for instant in candidates if instant is not None), default=None)
+
+    def _submit_due(self) -> None:
+        now = self.clock.now()
+        leases = self.workload.leases
+        while self._next_request < len(leases) and leases[self._next_request].request.submitted <= now:
+            self.engine.submit(leases[self._next_request].request)
+            self._next_request += 1
+
+    def _is_over(self) -> bool:
+        stop_when = self.settings.stop_when
+        if stop_when is StopWhen.BEST_EFFORT_SUBMITTED:
+            rest = self.workload.leases[self._next_request :]
+            return not any(lease.request.kind is LeaseKind.BEST_EFFORT for lease in rest)
+        if stop_when is StopWhen.BEST_EFFORT_DONE:
+            return self.store.ended_of(LeaseKind.BEST_EFFORT) == self._open_best_effort
+        return False
+
+    def _ended(self) -> int:
+        return sum(self.store.ended_of(kind) for kind in LeaseKind)
+
+    def _stop_on_failure(self) -> None:
+        failed = self.store.ended_in(LeaseState.FAILED)
+        if failed is None:
+            return
+        message = f"lease {failed.lease_id} failed at {failed.ended}: {failed.reason}"
+        if self.settings.failure_handling is FailureHandling.EXIT_RAISE:
+            raise RuntimeError(message)
+        raise RunFailedError(message)
+
+    def _end_stranded(self) -> None:
+        """Leases that still wait when nothing can happen any more will never have a place."""
+        for lease in self.engine.live_leases():
+            self.engine.cancel(lease.lease_id)
+
+    def _result(self, wall_s: float) -> RunResult:
+        return RunResult(
+            workload_name=self.workload.name,
+            site=self.site,
+            leases=tuple(self.store.load()),
+            occupations=tuple(self.recorder.occupations),
+            counters=dict(sorted(self.recorder.counters.items())),
+            start=0,
+            end=self.clock.now(),
+            last_submission=self.workload.last_submission,
+            wall_s=wall_s,
+            peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        )

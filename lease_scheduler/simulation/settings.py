@@ -1,0 +1,60 @@
+"""Everything that decides how a run goes, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.plan.options import PlanningOptions
+
+
+class StopWhen(Enum):
+    """When a run is over (haizea F91)."""
+
+    ALL_LEASES_DONE = "all-leases-done"
+    BEST_EFFORT_SUBMITTED = "besteffort-submitted"
+    BEST_EFFORT_DONE = "besteffort-done"
+    EXACT = "exact"
+
+
+class FailureHandling(Enum):
+    """What a failed lease means for the run (haizea F17)."""
+
+    CANCEL = "cancel"
+    EXIT = "exit"
+    EXIT_RAISE = "exit-raise"
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a workload is run.
+
+    :ivar planning: options of the planner
+    :ivar engine: options of the engine
+    :ivar admission: name of the admission policy
+    :ivar preemption: name of the preemption policy
+    :ivar host_selection: name of the host selection policy
+    :ivar policy_options: options of the policies
+    :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
+    :ivar cloud: how the simulated cloud deviates from the plan
+    :ivar stop_when: when the run is over
+    :ivar stop_time: the instant for ``EXACT``
+    :ivar check_invariants: check the plan at every step (slow)
+    :ivar failure_handling: what a failed lease means for the run
+    """
+
+    planning: PlanningOptions = field(default_factory=PlanningOptions)
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    admission: str = "accept-all"
+    preemption: str = "ar-preempts-everything"
+    host_selection: str = "greedy"
+    policy_options: Mapping[str, str] = field(default_factory=dict)
+    deadline_preemption: bool = True
+    cloud: CloudBehaviour = field(default_factory=CloudBehaviour)
+    stop_when: StopWhen = StopWhen.ALL_LEASES_DONE
+    stop_time: int | None = None
+    check_invariants: bool = False
+    failure_handling: FailureHandling = FailureHandling.CANCEL

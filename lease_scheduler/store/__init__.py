@@ -1,0 +1,1 @@
+"""Store drivers: they remember leases."""
