@@ -191,10 +191,12 @@ class Availability:
     def places(self, demand: IntArray, eligible: BoolArray | None = None) -> Places:
         """How many VMs of a demand fit on each host over time.
 
+        The answer is remembered for the very arrays that are given.
+
         :param demand: shape (classes,), of one VM; not all zero
         :param eligible: shape (hosts,), which hosts may be used; all if none
         """
-        cache_key = (demand.tobytes(), id(eligible))
+        cache_key = (id(demand), id(eligible))
         found = self._cache.get(cache_key)
         if found is None:
             step_hosts = self._step_hosts()
@@ -205,8 +207,8 @@ class Availability:
             np.maximum(counts, 0, out=counts)
             if eligible is not None:
                 counts *= eligible[step_hosts]
-            # The mask is kept with the answer so that its id stays its own.
-            found = self._cache[cache_key] = (Places(self, counts), eligible)
+            # Both arrays are kept with the answer so that their ids stay their own.
+            found = self._cache[cache_key] = (Places(self, counts), demand, eligible)
         return found[0]  # type: ignore[no-any-return]
 
     def places_on(self, hosts: IntArray, amounts: IntArray) -> Places:

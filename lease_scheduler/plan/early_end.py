@@ -15,9 +15,10 @@ from lease_scheduler.plan.soonest import place_soonest, place_whole
 def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan every best-effort lease that has a place later than now once more, in the order of submission.
 
-    None of them can get a worse place than it had, because its own place is free again while it is planned.
+    None of them can get a later place than it had, because its own place is free again while it is planned. Hosts are
+    chosen afresh even where the instant stays the same, as Haizea did; which hosts stay free decides what can be backfilled.
 
-    :return: how many got another place
+    :return: how many were planned again
     """
     moved = 0
     for lease in context.plan.future_best_effort(now):
@@ -38,7 +39,7 @@ def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
             waiting = LeaseState.SUSPENDED_PENDING if suspended else LeaseState.PENDING
             loose = plan.put(replace(lease.to(waiting), reservations=()))
             reservation = place_soonest(context, loose, now, may_wait=True)
-            if reservation is None or reservation.run_start >= old.run_start:
+            if reservation is None or reservation.run_start > old.run_start:
                 raise NotPlannableError("no better place")
             plan.put(with_place(loose, reservation))
     except NotPlannableError:

@@ -45,7 +45,7 @@ class Anywhere:
         """See ``Fitting.fit``."""
         plan = self.context.plan
         demands = plan.demands(self.request)
-        end = min(start + longest, _latest_end(plan.availability, demands, start))
+        end = min(start + longest, latest_end(plan.availability, demands, start))
         if end - start < shortest:
             return None
         assignment = self._map(demands, start, end)
@@ -122,7 +122,7 @@ class InPlace:
         return instants[totals >= len(hosts)]
 
 
-def _latest_end(availability: Availability, demands: tuple[Demand, ...], start: int) -> int:
+def latest_end(availability: Availability, demands: tuple[Demand, ...], start: int) -> int:
     """An instant until which each node set by itself fits from ``start`` on; ``start`` if one does not."""
     latest = FOREVER
     for demand in demands:

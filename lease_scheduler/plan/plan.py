@@ -47,6 +47,7 @@ class Plan:
     :ivar site: the hosts
     :ivar leases: live leases by id
     :ivar availability: what they hold
+    :ivar lengths: what ``plan.soonest`` remembers of live leases
     """
 
     def __init__(self, site: Site) -> None:
@@ -62,6 +63,7 @@ class Plan:
         self._demands: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
         self._node_set_demands: dict[NodeSet, Demand] = {}
         self._holdings: dict[str, tuple[tuple[int, ...], IntArray, IntArray]] = {}
+        self.lengths: dict[str, tuple[int, bool, int, int]] = {}
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
@@ -87,6 +89,7 @@ class Plan:
             raise LeaseSchedulerError(f"lease {lease_id} still holds hosts")
         self._set(lease_id, lease, None)
         self._holdings.pop(lease_id, None)
+        self.lengths.pop(lease_id, None)
 
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
         if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):

@@ -11,7 +11,7 @@ from heapq import merge
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace
+from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
 from lease_scheduler.plan.migration import migration_estimate, stay_where_possible
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_reservation
@@ -24,13 +24,38 @@ def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait:
         saved memory has moved
     :return: none if there is no such place
     """
-    request = lease.request
+    shortest, longest = _lengths(context, lease)
+    if not may_wait and not _could_begin(context, lease, now, shortest):
+        return None
+    return _first(context, lease.request, lease.remaining, lease.saved_on, now, shortest, longest, may_wait=may_wait)
+
+
+def _lengths(context: PlanningContext, lease: Lease) -> tuple[int, int]:
+    """The shortest useful interval for a best-effort lease and the longest that it can use, in seconds."""
     resuming = lease.saved_on is not None
+    known = context.plan.lengths.get(lease.lease_id)
+    if known is not None and known[0] == lease.accumulated and known[1] == resuming:
+        return known[2], known[3]
+    request = lease.request
     longest = _longest(context, request, lease.remaining, resuming=resuming)
     shortest = longest
     if context.suspension.can_suspend(request):
         shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
-    return _first(context, request, lease.remaining, lease.saved_on, now, shortest, longest, may_wait=may_wait)
+    context.plan.lengths[lease.lease_id] = (lease.accumulated, resuming, shortest, longest)
+    return shortest, longest
+
+
+def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int) -> bool:
+    """Whether hosts enough are free at once, or will be when saved memory has moved.
+
+    Necessary, not sufficient, and cheap: most leases of a long queue fail here.
+    """
+    plan = context.plan
+    instants = [now]
+    if lease.saved_on is not None and context.options.migration is Migration.YES:
+        instants.append(now + migration_estimate(lease.request, context.options))
+    demands = plan.demands(lease.request)
+    return any(latest_end(plan.availability, demands, instant) - instant >= shortest for instant in instants)
 
 
 def place_whole(
