@@ -60,7 +60,6 @@ def _requested_start(lease: Lease, now: int) -> int:
 def _plan_at_start(context: PlanningContext, lease: Lease, start: int, now: int, *, may_preempt: bool) -> Lease:
     end = start + lease.request.duration + context.suspension.shutdown_time(lease.request)
     candidates = victims(context, lease.request, start, end, now) if may_preempt else []
-    candidates = [victim for victim in candidates if victim.kind is LeaseKind.DEADLINE]
     _, moved = _map_moving(context, lease, start, end, candidates, now, commit=False)
     # Whoever was moved without need stays where he was, if the lease fits without it.
     needed = [victim for victim in candidates if victim.lease_id in moved]
@@ -120,10 +119,16 @@ def _map_moving(
 
 
 def _move(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> bool:
-    """Preempt a deadline lease by ``start`` and plan the rest of it after ``end``; nothing changes if that is too late."""
+    """Preempt a lease by ``start``.
+
+    The rest of a deadline lease is planned after ``end``; nothing changes if that is too late for it. A best-effort lease goes
+    back to the queue when it is suspended.
+    """
     try:
         with context.plan.tentative():
             evicted = evict(context, victim, start, now)
+            if victim.kind is LeaseKind.BEST_EFFORT:
+                return True
             plan_rest(context, evicted, end)
     except NotPlannableError:
         return False

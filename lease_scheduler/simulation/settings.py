@@ -49,7 +49,7 @@ class RunSettings:
     planning: PlanningOptions = field(default_factory=PlanningOptions)
     engine: EngineOptions = field(default_factory=EngineOptions)
     admission: str = "accept-all"
-    preemption: str = "ar-preempts-everything"
+    preemption: str = "by-kind"
     host_selection: str = "greedy"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True

@@ -34,6 +34,10 @@ class ArPreemptsBestEffort(PreemptionPolicy):
         """See ``PreemptionPolicy.score``."""
         if preemptor.kind is not LeaseKind.RESERVATION or victim.lease.kind is not LeaseKind.BEST_EFFORT:
             return NEVER
+        return self.victim_score(victim, instant)
+
+    def victim_score(self, victim: Victim, instant: int) -> float:
+        """How good a victim a best-effort lease is, whoever needs its hosts."""
         request = victim.lease.request
         if instant - request.submitted >= self._safe_age:
             return NEVER

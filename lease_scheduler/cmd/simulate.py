@@ -1,0 +1,134 @@
+"""``lease-sim run``: one workload through the engine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.simulation.formats.haizea_conf import HaizeaConf, read_haizea_conf
+from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
+from lease_scheduler.simulation.formats.resource_names import parse_site
+from lease_scheduler.simulation.injection import inject
+from lease_scheduler.simulation.overheads import apply_overheads
+from lease_scheduler.simulation.reports.gantt import draw_gantt
+from lease_scheduler.simulation.reports.summary import print_summary
+from lease_scheduler.simulation.reports.tables import write_results
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.shipped import load_workload, shipped_names
+from lease_scheduler.simulation.workload import Workload
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Make the sub-command known."""
+    parser = commands.add_parser(
+        "run",
+        help="run a workload and report on it",
+        description="Runs a workload through the engine on a simulated cloud. Shipped workloads: "
+        + ", ".join(shipped_names()),
+    )
+    parser.add_argument(
+        "workload",
+        nargs="?",
+        metavar="WORKLOAD",
+        help=".swf[.gz], .lwf (XML or ten columns) or a shipped name; may be left out if the Haizea configuration names one",
+    )
+    parser.add_argument(
+        "--inject", action="append", default=[], metavar="FILE", help="merge another workload in; may be repeated"
+    )
+    parser.add_argument("--annotate", metavar="FILE", help="annotations (LWFA) for the merged workload")
+    parser.add_argument("--haizea-conf", metavar="FILE", help="take the options from a configuration file of Haizea")
+    parser.add_argument(
+        "--config-file", action="append", default=[], metavar="FILE", help="options in oslo.config's format; may be repeated"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="GROUP.OPTION=VALUE", help="set one option; wins over files"
+    )
+    parser.add_argument("--output", metavar="DIR", help="where results go: leases.csv, summary.json, gantt.png and more")
+    parser.add_argument("--quiet", action="store_true", help="no progress, no summary")
+    parser.set_defaults(func=simulate)
+
+
+def simulate(given: argparse.Namespace) -> int:
+    """Run the workload that the command line asks for."""
+    haizea = read_haizea_conf(given.haizea_conf) if given.haizea_conf else None
+    overrides = {**(haizea.overrides if haizea else {}), **_assignments(given.set)}
+    conf = load_configuration([_readable(path) for path in given.config_file], overrides)
+    settings = run_settings(conf)
+    workload = _workload(given, haizea)
+    if workload.site is None:
+        site = haizea.site if haizea is not None and haizea.site is not None else parse_site(conf.simulation.resources)
+        workload = replace(workload, site=site)
+    elif haizea is not None and haizea.site is not None:
+        workload = replace(workload, site=haizea.site)
+    workload = apply_overheads(workload, overhead_options(conf))
+    result = _run(Run(workload, settings), quiet=given.quiet)
+    if given.output:
+        _report(result, Path(given.output), quiet=given.quiet)
+    if not given.quiet:
+        print_summary(result)
+    return 0
+
+
+def _assignments(texts: list[str]) -> dict[str, str]:
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or "." not in name:
+            raise InvalidValueError("--set", f"must be GROUP.OPTION=VALUE, not {text!r}")
+        values[name.strip()] = value.strip()
+    return values
+
+
+def _readable(path: str) -> Path:
+    if not Path(path).is_file():
+        raise InputFileError(path, None, "there is no such file")
+    return Path(path)
+
+
+def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
+    """The workload with everything merged in, from the command line or else from Haizea's configuration."""
+    name = given.workload or (str(haizea.tracefile) if haizea is not None else None)
+    if name is None:
+        raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))
+    injected = given.inject or ([str(haizea.injectionfile)] if haizea is not None and haizea.injectionfile else [])
+    annotations = given.annotate or (haizea.annotationfile if haizea is not None else None)
+    workload = load_workload(name)
+    if injected:
+        workload = inject(workload, *(load_workload(other) for other in injected))
+    if annotations:
+        workload = annotate(workload, read_annotations(annotations))
+    return workload
+
+
+def _run(run: Run, *, quiet: bool) -> RunResult:
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        return run.execute()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.completed}/{task.total} leases, day {task.fields[day]:.1f}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(run.workload.name, total=len(run.workload.leases), day=0.0)
+        return run.execute(lambda done, _, now: progress.update(task, completed=done, day=now / 86_400))
+
+
+def _report(result: RunResult, directory: Path, *, quiet: bool) -> None:
+    try:
+        written = [*write_results(result, directory), draw_gantt(result, directory / "gantt.png")]
+    except OSError as error:
+        raise InputFileError(str(directory), None, f"results cannot be written: {error.strerror}") from error
+    if not quiet:
+        print("Results: " + ", ".join(str(path) for path in written), file=sys.stderr)

@@ -1,0 +1,18 @@
+"""Group ``engine``: how the engine meets what was not planned."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("engine", title="The engine")
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.IntOpt("boot_attempts", default=3, min=1, help="How often the VMs of a lease are started before it fails."),
+    cfg.IntOpt(
+        "host_repair_time",
+        default=3600,
+        min=1,
+        help="Seconds for which a host that went down is thought to stay away; leases of that time are moved.",
+    ),
+    cfg.BoolOpt("explain_refusals", default=True, help="Whether a refused lease is told what would fit instead."),
+]

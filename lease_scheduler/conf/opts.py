@@ -1,0 +1,21 @@
+"""All options, for the sample generator and for whoever reads them."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+from lease_scheduler.conf import engine, policy, scheduling, simulation
+
+_MODULES = (scheduling, policy, engine, simulation)
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Groups and options, in the form that oslo-config-generator wants."""
+    return [(module.GROUP, module.OPTIONS) for module in _MODULES]
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Make all options known to a configuration object."""
+    for group, options in list_opts():
+        conf.register_group(group)
+        conf.register_opts(options, group=group)

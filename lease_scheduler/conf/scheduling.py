@@ -1,0 +1,131 @@
+"""Group ``scheduling``: how leases are planned, and by which policies."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("scheduling", title="Planning of leases")
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "policy_admission",
+        default="accept-all",
+        help="Which requests are considered at all: the name of an entry point of the namespace "
+        "lease_scheduler.policy.admission.",
+    ),
+    cfg.StrOpt(
+        "policy_preemption",
+        default="by-kind",
+        help="Who may have to make room for whom: the name of an entry point of the namespace "
+        "lease_scheduler.policy.preemption.",
+    ),
+    cfg.StrOpt(
+        "policy_host_selection",
+        default="greedy",
+        help="In which order hosts are filled: the name of an entry point of the namespace "
+        "lease_scheduler.policy.host_selection.",
+    ),
+    cfg.StrOpt(
+        "mapper",
+        default="deadline",
+        choices=[
+            ("greedy", "a deadline lease takes only what is free"),
+            ("deadline", "a deadline lease may preempt others that still meet their deadlines"),
+        ],
+        help="How deadline leases with little slack are mapped to hosts.",
+    ),
+    cfg.StrOpt(
+        "backfilling",
+        default="aggressive",
+        choices=[
+            ("off", "the queue is served strictly in order"),
+            ("aggressive", "the first lease that has to wait gets a fixed place, later ones may overtake it"),
+            ("intermediate", "the first backfilling_reservations leases that have to wait get a fixed place"),
+            ("conservative", "every lease that has to wait gets a fixed place"),
+        ],
+        help="Which queued best-effort leases later ones must not delay.",
+    ),
+    cfg.IntOpt(
+        "backfilling_reservations",
+        min=1,
+        help="Number of queued leases with a fixed place; needed with backfilling = intermediate, refused without.",
+    ),
+    cfg.StrOpt(
+        "suspension",
+        default="all",
+        choices=[
+            ("none", "leases are never suspended; a preempted one starts over"),
+            ("serial-only", "only leases of one node are suspended"),
+            ("all", "every preemptible lease may be suspended"),
+        ],
+        help="Which leases are suspended when they have to make room.",
+    ),
+    cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="MB of memory that a host saves in a second."),
+    cfg.FloatOpt("resume_rate", default=50.0, min=0.001, help="MB of memory that a host loads in a second."),
+    cfg.StrOpt(
+        "suspend_resume_exclusion",
+        default="local",
+        choices=[
+            ("local", "VMs of one host take turns, as with local disks"),
+            ("global", "all VMs of a lease take turns, as with one shared file system"),
+        ],
+        help="Which VMs of a lease cannot be suspended or resumed at the same time.",
+    ),
+    cfg.StrOpt(
+        "suspend_estimate",
+        default="model",
+        choices=[
+            ("model", "the time model with as many VMs on a host as would fit there"),
+            ("sum", "all VMs one after the other, whatever the exclusion; as Haizea did"),
+        ],
+        help="How long a suspension is thought to take before its hosts are known.",
+    ),
+    cfg.IntOpt(
+        "suspend_buffer",
+        default=0,
+        min=0,
+        help="Seconds by which a suspension is over before its hosts are needed.",
+    ),
+    cfg.IntOpt("override_suspend_time", min=0, help="Seconds to suspend one VM, in place of memory / suspend_rate."),
+    cfg.IntOpt("override_resume_time", min=0, help="Seconds to resume one VM, in place of memory / resume_rate."),
+    cfg.IntOpt("enactment_overhead", default=0, min=0, help="Seconds that each command to the cloud takes."),
+    cfg.IntOpt("shutdown_time", default=0, min=0, help="Seconds reserved behind a run for its shutdown."),
+    cfg.FloatOpt(
+        "scheduling_threshold_factor",
+        default=1.0,
+        min=0.0,
+        help="A run that will be cut by a suspension must last (1 + factor) times what suspending and resuming take.",
+    ),
+    cfg.IntOpt(
+        "force_scheduling_threshold", min=0, help="Seconds that such a run must last, in place of the computed threshold."
+    ),
+    cfg.StrOpt(
+        "migration",
+        default="yes",
+        choices=[
+            ("no", "a suspended lease resumes on the hosts that it was suspended on"),
+            ("yes", "it may resume elsewhere after its memory was moved"),
+            ("yes-notransfer", "it may resume anywhere at once, as with a shared store"),
+        ],
+        help="Whether suspended leases may change hosts.",
+    ),
+    cfg.FloatOpt(
+        "migration_bandwidth", default=1000.0, min=0.001, help="Mb/s at which saved memory moves between hosts."
+    ),
+    cfg.StrOpt(
+        "preempt_at",
+        default="start",
+        choices=[
+            ("start", "when the reservation that needs its hosts starts"),
+            ("request", "as soon as that reservation is granted, as Haizea did"),
+        ],
+        help="When a running lease that cannot be suspended is stopped to make room.",
+    ),
+    cfg.FloatOpt(
+        "slack_threshold",
+        default=2.0,
+        min=1.0,
+        help="Deadline leases whose (deadline - start) / duration is at most this are tried at their start first, preempting "
+        "others.",
+    ),
+]

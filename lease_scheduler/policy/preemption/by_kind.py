@@ -1,0 +1,35 @@
+"""Every kind of lease keeps its promise: the default."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.plan.interfaces import Victim
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.preemption.ar_preempts_best_effort import ArPreemptsBestEffort
+from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
+from lease_scheduler.policy.preemption.deadline import DeadlinePreemption
+
+#: Puts best-effort leases, which were promised nothing, before every deadline lease.
+_BEFORE_ALL_OTHERS = 1e9
+
+
+class ByKind(PreemptionPolicy):
+    """Reservations and deadline leases preempt best-effort leases; deadline leases also preempt deadline leases that can wait.
+
+    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds. Which best-effort
+    lease goes first, and which is too old to go, is decided as in ``ar-preempts-be``, with its options.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._among_best_effort = ArPreemptsBestEffort(options)
+        self._among_deadlines = DeadlinePreemption(options)
+
+    def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
+        """See ``PreemptionPolicy.score``."""
+        if victim.lease.kind is not LeaseKind.BEST_EFFORT:
+            return self._among_deadlines.score(preemptor, victim, instant)
+        if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
+            return NEVER
+        score = self._among_best_effort.victim_score(victim, instant)
+        return score if score < 0 else _BEFORE_ALL_OTHERS + score
