@@ -74,39 +74,45 @@ class Availability:
             if not len(hosts):
                 return self
         row = hosts << _TIME_BITS
-        first, last = row + starts, row + ends
-        marks = np.concatenate((first, last))
-        marks.sort()
-        marks = marks[np.concatenate(((True,), marks[1:] != marks[:-1]))]
+        wanted = np.concatenate((row + starts, row + ends))
+        order = wanted.argsort(kind="stable")
+        marks = wanted[order]
+        repeated = marks[1:] == marks[:-1]
+        distinct = not repeated.any()
+        if not distinct:
+            marks = marks[np.concatenate(((True,), ~repeated))]
         key, used = self._key, self._used
         where = key.searchsorted(marks)
         missing = np.take(key, where, mode="clip") != marks
         missing |= where == len(key)
-        if missing.any():
+        inserted_before = missing.cumsum()
+        # Where each mark stands once the missing ones are inserted.
+        where += inserted_before - missing
+        if inserted_before[-1]:
             # A new step starts at the level of the one before it.
-            where = where[missing]
-            source = np.insert(np.arange(len(key)), where, where - 1)
-            key = key[source]
-            key[where + np.arange(len(where))] = marks[missing]
-            used = used[:, source]
+            is_new = np.zeros(len(key) + int(inserted_before[-1]), dtype=np.int64)
+            is_new[where[missing]] = 1
+            source = np.arange(len(is_new)) - is_new.cumsum()
+            key = key.take(source)
+            key[where] = marks
+            used = used.take(source, axis=1)
         else:
             used = used.copy()
-        difference = np.zeros((used.shape[0], len(key) + 1), dtype=np.int64)
-        rows = np.arange(used.shape[0])[:, None]
-        np.add.at(difference, (rows, key.searchsorted(first)), amounts)
-        np.subtract.at(difference, (rows, key.searchsorted(last)), amounts)
-        used += difference[:, :-1].cumsum(axis=1)
+        difference = np.zeros((used.shape[0], len(key)), dtype=np.int64)
+        if distinct:
+            difference[:, where] = np.concatenate((amounts, -amounts), axis=1)[:, order]
+        else:
+            rows = np.arange(used.shape[0])[:, None]
+            np.add.at(difference, (rows, key.searchsorted(wanted)), np.concatenate((amounts, -amounts), axis=1))
+        used += difference.cumsum(axis=1)
         # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
-        where = key.searchsorted(marks)
-        inner = where[(where > 0) & ((marks & FOREVER) > 0)]
-        idle = inner[
-            (used[:, inner] == used[:, inner - 1]).all(axis=0)
-            & (key[inner] >> _TIME_BITS == key[inner - 1] >> _TIME_BITS)
-        ]
+        inner = where[(marks & FOREVER) > 0]
+        same = (used.take(inner, axis=1) == used.take(inner - 1, axis=1)).all(axis=0)
+        idle = inner[same & (key.take(inner) >> _TIME_BITS == key.take(inner - 1) >> _TIME_BITS)]
         if len(idle):
             keep = np.ones(len(key), dtype=bool)
             keep[idle] = False
-            key, used = key[keep], used[:, keep]
+            key, used = key[keep], used.compress(keep, axis=1)
         return self._with(key, used, self._since)
 
     def forgotten(self, before: int) -> Availability:

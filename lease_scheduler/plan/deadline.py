@@ -178,8 +178,17 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, requested_st
                 _requested_start(other, now), other.reservations[-2].end if len(other.reservations) > 1 else 0
             )
             slack = _slack(other, remaining_before(other, last), earliest)
-            stripped = plan.put(replace(other, reservations=other.reservations[:-1]))
-            order.append((slack, other.sequence, stripped, earliest))
+            order.append((slack, other.sequence, replace(other, reservations=other.reservations[:-1]), earliest))
+        plan.put_all(stripped for _, _, stripped, _ in order)
+        # If it does not even fit with all of them out of the way, no order helps.
+        assert lease.request.deadline is not None
+        if (
+            place_whole(
+                context, lease.request, lease.remaining, lease.saved_on, requested_start, lease.request.deadline
+            )
+            is None
+        ):
+            raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline, whatever else is moved")
         order.append((_slack(lease, lease.remaining, requested_start), lease.sequence, lease, requested_start))
         order.sort(key=lambda entry: entry[:2])
         placed = lease

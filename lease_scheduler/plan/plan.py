@@ -19,6 +19,10 @@ from lease_scheduler.plan.availability import Availability, BoolArray, IntArray
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 
+#: Hosts of the VMs, start, end, and whether this is added (1) or taken away (-1).
+Part = tuple[tuple[int, ...], int, int, int]
+
+
 class NotPlannableError(LeaseSchedulerError):
     """There is no place for a lease; the plan is as it was."""
 
@@ -73,14 +77,27 @@ class Plan:
 
     def put(self, lease: Lease) -> Lease:
         """Add a lease or replace its value; its reservations become what is held."""
+        old = self._note_change(lease)
+        if (old.reservations if old else ()) != lease.reservations:
+            self.availability = self._applied([(lease.request, part) for part in _differences(old, lease)])
+        self._set(lease.lease_id, old, lease)
+        return lease
+
+    def put_all(self, leases: Iterable[Lease]) -> None:
+        """Replace many leases at once, which is cheaper than one by one."""
+        changes = []
+        for lease in leases:
+            old = self._note_change(lease)
+            changes += [(lease.request, part) for part in _differences(old, lease)]
+            self._set(lease.lease_id, old, lease)
+        self.availability = self._applied(changes)
+
+    def _note_change(self, lease: Lease) -> Lease | None:
         old = self.leases.get(lease.lease_id)
         if self._undo is not None:
             self._undo.append((lease.lease_id, old))
         self._before.setdefault(lease.lease_id, old)
-        if (old.reservations if old else ()) != lease.reservations:
-            self.availability = self._changed(self.availability, lease.request, old, lease)
-        self._set(lease.lease_id, old, lease)
-        return lease
+        return old
 
     def remove(self, lease_id: str) -> None:
         """Drop a lease that has come to its end; it must hold nothing any more."""
@@ -171,34 +188,28 @@ class Plan:
         known = self._holdings.get(request.lease_id)
         if known is not None and known[0] == assignment:
             return known[1], known[2]
+        demands = self.demands(request)
+        if len(demands) == 1 and len(set(assignment)) == len(assignment):
+            hosts = np.array(sorted(assignment), dtype=np.int64)
+            amounts = np.repeat(np.append(demands[0].amounts, 1)[:, None], len(hosts), axis=1)
+            self._holdings[request.lease_id] = (assignment, hosts, amounts)
+            return hosts, amounts
         hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)
         amounts = np.zeros((len(self.classes) + 1, len(hosts)), dtype=np.int64)
         amounts[-1] = 1
         first = 0
-        for demand in self.demands(request):
+        for demand in demands:
             places = np.bincount(place[first : first + demand.count], minlength=len(hosts))
             amounts[:-1] += demand.amounts[:, None] * places
             first += demand.count
         self._holdings[request.lease_id] = (assignment, hosts, amounts)
         return hosts, amounts
 
-    def _changed(
-        self, availability: Availability, request: LeaseRequest, old: Lease | None, new: Lease | None
-    ) -> Availability:
-        kept = set(old.reservations if old else ()) & set(new.reservations if new else ())
-        parts = [(r, -1) for r in (old.reservations if old else ()) if r not in kept]
-        parts += [(r, 1) for r in (new.reservations if new else ()) if r not in kept]
-        if len(parts) == 2 and parts[0][0].assignment == parts[1][0].assignment:
-            parts_to_apply = _difference(parts[0][0], parts[1][0])
-        else:
-            parts_to_apply = [(r.assignment, r.start, r.end, sign) for r, sign in parts]
-        return self._applied(availability, request, parts_to_apply)
-
-    def _applied(
-        self, availability: Availability, request: LeaseRequest, parts: list[tuple[tuple[int, ...], int, int, int]]
-    ) -> Availability:
+    def _applied(self, changes: Iterable[tuple[LeaseRequest, Part]], base: Availability | None = None) -> Availability:
+        """An availability, the present one if none is given, with use added or taken away."""
+        availability = self.availability if base is None else base
         hosts, starts, ends, amounts = [], [], [], []
-        for assignment, start, end, sign in parts:
+        for request, (assignment, start, end, sign) in changes:
             part_hosts, part_amounts = self.holding(request, assignment)
             hosts.append(part_hosts)
             starts.append(np.full(len(part_hosts), start, dtype=np.int64))
@@ -214,19 +225,11 @@ class Plan:
 
     def without(self, leases: Iterable[Lease], start: int) -> Availability:
         """The availability if these leases held nothing from ``start`` on (haizea F29, "if preempting")."""
-        hosts, starts, ends, amounts = [], [], [], []
-        for lease in leases:
-            for reservation in lease.reservations:
-                if reservation.end > start:
-                    part_hosts, part_amounts = self.holding(lease.request, reservation.assignment)
-                    hosts.append(part_hosts)
-                    starts.append(np.full(len(part_hosts), max(start, reservation.start), dtype=np.int64))
-                    ends.append(np.full(len(part_hosts), reservation.end, dtype=np.int64))
-                    amounts.append(-part_amounts)
-        if not hosts:
-            return self.availability
-        return self.availability.changed(
-            np.concatenate(hosts), np.concatenate(starts), np.concatenate(ends), np.concatenate(amounts, axis=1)
+        return self._applied(
+            (lease.request, (r.assignment, max(start, r.start), r.end, -1))
+            for lease in leases
+            for r in lease.reservations
+            if r.end > start
         )
 
     # -- hosts that are out of service -------------------------------------------------------------------
@@ -290,22 +293,36 @@ class Plan:
 
     def rebuilt(self, now: int) -> Availability:
         """The availability from ``now`` on, computed afresh from the leases alone; to check against."""
-        availability = Availability(self.availability.capacity).forgotten(now)
-        for lease in self.leases.values():
-            parts = [(r.assignment, r.start, r.end, 1) for r in lease.reservations]
-            availability = self._applied(availability, lease.request, parts)
-        return availability
+        return self._applied(
+            (
+                (lease.request, (r.assignment, r.start, r.end, 1))
+                for lease in self.leases.values()
+                for r in lease.reservations
+            ),
+            Availability(self.availability.capacity).forgotten(now),
+        )
 
 
-def _difference(old: Reservation, new: Reservation) -> list[tuple[tuple[int, ...], int, int, int]]:
-    """The intervals in which two reservations of the same hosts differ, each with its sign."""
+def _differences(old: Lease | None, new: Lease) -> list[Part]:
+    """What has to change in the availability when a lease gets a new value."""
+    before = old.reservations if old else ()
+    gone = [r for r in before if r not in new.reservations]
+    come = [r for r in new.reservations if r not in before]
+    if len(gone) == 1 and len(come) == 1 and gone[0].assignment == come[0].assignment:
+        return _difference(gone[0], come[0])
+    parts = [(r.assignment, r.start, r.end, -1) for r in gone]
+    return parts + [(r.assignment, r.start, r.end, 1) for r in come]
+
+
+def _difference(old: Reservation, new: Reservation) -> list[Part]:
+    """The intervals in which two reservations of the same hosts differ."""
     if old.end <= new.start or new.end <= old.start:
         return [(old.assignment, old.start, old.end, -1), (new.assignment, new.start, new.end, 1)]
     parts = []
     if old.start != new.start:
-        parts.append(
-            (old.assignment, min(old.start, new.start), max(old.start, new.start), 1 if new.start < old.start else -1)
-        )
+        sign = 1 if new.start < old.start else -1
+        parts.append((old.assignment, min(old.start, new.start), max(old.start, new.start), sign))
     if old.end != new.end:
-        parts.append((old.assignment, min(old.end, new.end), max(old.end, new.end), 1 if new.end > old.end else -1))
+        sign = 1 if new.end > old.end else -1
+        parts.append((old.assignment, min(old.end, new.end), max(old.end, new.end), sign))
     return parts

@@ -1,0 +1,276 @@
+"""Sub-commands that make, change and describe workload files: convert, inject, annotate, generate and stats."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gzip
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.formats.files import replace_file
+from lease_scheduler.simulation.formats.lwf import write_lwf
+from lease_scheduler.simulation.formats.lwfa import Annotations, annotate, read_annotations
+from lease_scheduler.simulation.formats.swf import SwfOptions
+from lease_scheduler.simulation.formats.times import parse_duration
+from lease_scheduler.simulation.generators.annotations import generate_annotations
+from lease_scheduler.simulation.generators.configuration import GeneratorConfiguration, read_generator_configuration
+from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
+from lease_scheduler.simulation.injection import inject
+from lease_scheduler.simulation.shipped import SHIPPED_SEED, load_workload, shipped_names
+from lease_scheduler.simulation.statistics import QUANTILES, Share, Spread, WorkloadStatistics, describe
+from lease_scheduler.simulation.workload import Workload
+
+_DAY = 86_400
+_WORKLOAD = f"SWF or LWF file, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
+_OUTPUT = "LWF file to write, gzip if its name ends in .gz"
+
+
+def add_parsers(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-commands; each sets ``func``, which takes the arguments and returns the exit status.
+
+    A ``func`` raises ``InputFileError`` or ``InvalidValueError`` for what its user can mend.
+    """
+    _add_convert(subparsers)
+    _add_inject(subparsers)
+    _add_annotate(subparsers)
+    _add_generate(subparsers)
+    _add_stats(subparsers)
+
+
+def _add_convert(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("convert", help="turn a log or an old workload file into LWF")
+    parser.add_argument("input", help=_WORKLOAD)
+    parser.add_argument("--output", required=True, help=_OUTPUT)
+    _add_swf_options(parser)
+    parser.set_defaults(func=_convert)
+
+
+def _add_inject(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("inject", help="merge workloads, e.g. reservations into a log")
+    parser.add_argument("base", help=_WORKLOAD)
+    parser.add_argument("injected", nargs="+", metavar="FILE", help="workload to merge into it, as above")
+    parser.add_argument("--output", required=True, help=_OUTPUT)
+    parser.set_defaults(func=_inject)
+
+
+def _add_annotate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("annotate", help="lay starts, deadlines, images and rates over a workload")
+    parser.add_argument("workload", help=_WORKLOAD)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--annotations", metavar="FILE", help="annotations (LWFA)")
+    source.add_argument("--generate", metavar="CONF", help="generator configuration to draw annotations from")
+    _add_seed(parser)
+    parser.add_argument("--output", required=True, help=_OUTPUT)
+    parser.set_defaults(func=_annotate)
+
+
+def _add_generate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("generate", help="make a workload of advance reservations")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="T10, T20, T30, or U<5..30 %%>_N<small|medium|large>_D<1..4>h, e.g. U20_Nmedium_D3h",
+    )
+    source.add_argument("--conf", metavar="FILE", help="generator configuration")
+    _add_seed(parser)
+    parser.add_argument("--output", required=True, help=_OUTPUT)
+    parser.set_defaults(func=_generate)
+
+
+def _add_stats(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = subparsers.add_parser("stats", help="describe a workload")
+    parser.add_argument("workload", help=_WORKLOAD)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    _add_swf_options(parser)
+    parser.set_defaults(func=_stats)
+
+
+def _add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed",
+        type=_whole_number,
+        help=f"seed of all random numbers, before any seed of the configuration (default {SHIPPED_SEED})",
+    )
+
+
+def _add_swf_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how the jobs of an SWF log become leases")
+    group.add_argument("--begin", type=_seconds, default=0, metavar="TIME", help="[DD:]HH:MM:SS or seconds; becomes 0")
+    group.add_argument("--length", type=_seconds, metavar="TIME", help="keep jobs submitted this long after --begin")
+    group.add_argument("--queues", type=_queues, metavar="N,N...", help="keep jobs of these queues")
+    group.add_argument("--scale", type=_whole_number, default=1, metavar="N", help="processors per node (default 1)")
+    group.add_argument("--memory", type=_whole_number, default=1024, metavar="MB", help="of each node (default 1024)")
+    group.add_argument("--nodes", type=_whole_number, metavar="N", help="hosts of the site")
+    group.add_argument(
+        "--preemptible", action=argparse.BooleanOptionalAction, default=True, help="whether leases may be interrupted"
+    )
+
+
+def _swf_options(arguments: argparse.Namespace) -> SwfOptions:
+    return SwfOptions(
+        begin=arguments.begin,
+        length=arguments.length,
+        queues=arguments.queues,
+        scale=arguments.scale,
+        memory_mb=arguments.memory,
+        nodes=arguments.nodes,
+        preemptible=arguments.preemptible,
+    )
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    _write(load_workload(arguments.input, _swf_options(arguments)), arguments.output)
+    return 0
+
+
+def _inject(arguments: argparse.Namespace) -> int:
+    base = load_workload(arguments.base)
+    _write(inject(base, *(load_workload(name) for name in arguments.injected)), arguments.output)
+    return 0
+
+
+def _annotate(arguments: argparse.Namespace) -> int:
+    workload = load_workload(arguments.workload)
+    annotations = _annotations(arguments, workload)
+    _write(annotate(workload, annotations), arguments.output)
+    return 0
+
+
+def _annotations(arguments: argparse.Namespace, workload: Workload) -> Annotations:
+    if arguments.annotations is not None:
+        if arguments.seed is not None:
+            raise InvalidValueError("--seed", "goes with --generate only; leave it out with --annotations")
+        return read_annotations(arguments.annotations)
+    configuration, seed = _configuration(arguments.generate, arguments.seed)
+    if configuration.annotations.is_empty:
+        raise InvalidValueError("--generate", f"{arguments.generate} has no section that annotates leases")
+    return generate_annotations(configuration.annotations, workload, seed, configuration.seeds)
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    if arguments.preset is not None:
+        seed = SHIPPED_SEED if arguments.seed is None else arguments.seed
+        workload = generate_reservations(preset_by_name(arguments.preset), seed)
+    else:
+        configuration, seed = _configuration(arguments.conf, arguments.seed)
+        workload = configuration.generate(seed)
+    _write(workload, arguments.output)
+    return 0
+
+
+def _configuration(path: str, seed: int | None) -> tuple[GeneratorConfiguration, int]:
+    configuration = read_generator_configuration(path)
+    if seed is None:
+        return configuration, SHIPPED_SEED
+    return dataclasses.replace(configuration, seeds={}), seed
+
+
+def _write(workload: Workload, output: str) -> None:
+    if output.endswith(".gz"):
+        with tempfile.TemporaryDirectory() as folder:
+            plain = Path(folder) / "workload.lwf"
+            write_lwf(workload, plain)
+            # Without a time stamp the same workload gives the same bytes.
+            replace_file(output, gzip.compress(plain.read_bytes(), mtime=0))
+    else:
+        write_lwf(workload, output)
+    print(f"{output}: {len(workload.leases)} leases")
+
+
+def _stats(arguments: argparse.Namespace) -> int:
+    statistics = describe(load_workload(arguments.workload, _swf_options(arguments)), arguments.length)
+    if arguments.json:
+        json.dump({**dataclasses.asdict(statistics), "quantile_levels": QUANTILES}, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        _print_tables(statistics, Console())
+    return 0
+
+
+def _print_tables(statistics: WorkloadStatistics, console: Console) -> None:
+    console.print(_overview(statistics))
+    console.print(_spreads(statistics))
+    console.print(_classes("Nodes", statistics.node_classes, statistics.leases))
+    console.print(_classes("Requested duration", statistics.duration_classes, statistics.leases))
+
+
+def _overview(statistics: WorkloadStatistics) -> Table:
+    table = Table("figure", "value", title=f"Workload {statistics.name}", box=box.SIMPLE)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in statistics.kinds.items())
+    table.add_row("leases", f"{statistics.leases:,} ({kinds})")
+    table.add_row("preemptible", f"{statistics.preemptible:,}")
+    table.add_row("known users", f"{statistics.users:,}")
+    table.add_row("first, last submission (s)", f"{statistics.first_submission:,}, {statistics.last_submission:,}")
+    table.add_row("at most 4 nodes", f"{statistics.at_most_4_nodes:.2%}")
+    table.add_row("at most 1 hour", f"{statistics.at_most_1_hour:.2%}")
+    table.add_row("longer in the log than requested", f"{statistics.overruns:,}")
+    load = statistics.load
+    if load is None:
+        table.add_row("load", "unknown: the workload names no site (for a log: --nodes)")
+    else:
+        table.add_row(f"load of {load.hosts:,} hosts in {load.window / _DAY:g} days", f"{load.full:.2%}")
+        table.add_row("load, cut at requests and window", f"{load.clipped:.2%}")
+        table.add_row("load without ramp-up", f"{load.without_ramp_up:.2%}")
+    return table
+
+
+def _spreads(statistics: WorkloadStatistics) -> Table:
+    named: dict[str, Spread | None] = {
+        "nodes": statistics.nodes,
+        "requested": statistics.requested,
+        "real": statistics.actual,
+        "gap": statistics.interarrival,
+        "wait (log)": statistics.recorded_wait,
+        "slowdown (log)": statistics.recorded_slowdown,
+    }
+    spreads = {name: spread for name, spread in named.items() if spread is not None}
+    table = Table("", title="Spread (times in s)", box=box.SIMPLE)
+    for name in spreads:
+        table.add_column(name, justify="right")
+    table.add_row("mean", *(_figure(spread.mean) for spread in spreads.values()))
+    table.add_row("minimum", *(_figure(spread.minimum) for spread in spreads.values()))
+    for index, level in enumerate(QUANTILES):
+        table.add_row(f"{level:.0%}", *(_figure(spread.quantiles[index]) for spread in spreads.values()))
+    table.add_row("maximum", *(_figure(spread.maximum) for spread in spreads.values()))
+    return table
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _classes(title: str, shares: Iterable[Share], leases: int) -> Table:
+    table = Table(title=title, box=box.SIMPLE)
+    table.add_column("class")
+    table.add_column("leases", justify="right")
+    table.add_column("share", justify="right")
+    for share in shares:
+        table.add_row(share.label, f"{share.count:,}", f"{share.count / leases:.1%}")
+    return table
+
+
+def _seconds(text: str) -> int:
+    try:
+        return parse_duration(text, "time")
+    except InvalidValueError as error:
+        raise argparse.ArgumentTypeError(error.problem) from error
+
+
+def _whole_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, not {text!r}")
+    return int(text)
+
+
+def _queues(text: str) -> frozenset[int]:
+    return frozenset(_whole_number(part.strip()) for part in text.split(","))

@@ -1,0 +1,72 @@
+"""Opening, plain or gzip, and replacing files; every trouble is an ``InputFileError`` that names the file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from lease_scheduler.model.errors import InputFileError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed if it is gzip, whatever its name.
+
+    :raises InputFileError: the file cannot be opened, read or decompressed, now or while it is being read
+    """
+    name = os.fspath(path)
+    if "\0" in name:
+        raise InputFileError(name, None, "cannot be read: a file name holds no zero byte")
+    try:
+        with open(name, "rb") as raw:
+            compressed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+            raw.seek(0)
+            if compressed:
+                with gzip.open(raw) as unpacked:
+                    yield cast(BinaryIO, unpacked)
+            else:
+                yield raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputFileError(name, None, f"the gzip data is damaged ({error}); fetch the file again") from error
+    except OSError as error:
+        raise InputFileError(name, None, f"cannot be read: {error.strerror or error}") from error
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 text, plain or gzip, one after the other: (1-based number, text without its end).
+
+    :raises InputFileError: the file cannot be read or is not UTF-8, naming the line
+    """
+    with open_bytes(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield number, line.decode().rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise InputFileError(os.fspath(path), number, f"is not UTF-8 text ({error.reason})") from error
+
+
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put the content in the place of the file in one step: readers see the old one or the new one, never a part.
+
+    :raises InputFileError: the folder or file cannot be written
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputFileError(os.fspath(path), None, f"cannot be written: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)

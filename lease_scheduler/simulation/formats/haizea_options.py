@@ -1,0 +1,205 @@
+"""Every option of haizea.conf as data: its words, its default, and which of our options it sets (haizea, section 9.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.formats.resource_names import parse_count
+from lease_scheduler.simulation.formats.times import parse_duration
+
+#: Checks the text of an option, with the option's name for the error, and gives it as our options write it.
+Reader = Callable[[str, str], str]
+
+
+@dataclass(frozen=True)
+class HaizeaOption:
+    """One option of the file.
+
+    :ivar read: checks the text and gives it in our spelling
+    :ivar sets: our option as ``group.option``; none for one that is not an option of ours
+    :ivar default: what Haizea takes where the file leaves it out, in our spelling; none if nothing
+    :ivar required: whether the file must have it
+    """
+
+    read: Reader
+    sets: str | None = None
+    default: str | None = None
+    required: bool = False
+
+
+def _words(*words: str) -> Reader:
+    def read(text: str, field: str) -> str:
+        if text not in words:
+            raise InvalidValueError(field, f"must be one of {', '.join(words)}, not {text!r}")
+        return text
+
+    return read
+
+
+def _flag(text: str, field: str) -> str:
+    if text.lower() in ("true", "yes", "on", "1"):
+        return "true"
+    if text.lower() in ("false", "no", "off", "0"):
+        return "false"
+    raise InvalidValueError(field, f"must be true or false, not {text!r}")
+
+
+def _number(above: float | None = None, least: float | None = None) -> Reader:
+    def read(text: str, field: str) -> str:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        too_small = (above is not None and value <= above) or (least is not None and value < least)
+        if not isfinite(value) or too_small:
+            bound = f"above {above:g}" if above is not None else f"of at least {least:g}" if least is not None else ""
+            raise InvalidValueError(field, f"must be a number {bound}".rstrip() + f", not {text!r}")
+        return text
+
+    return read
+
+
+def _count(least: int = 0) -> Reader:
+    return lambda text, field: str(parse_count(text, field, least))
+
+
+def _count_or_minus_one(text: str, field: str) -> str:
+    return text if text == "-1" else str(parse_count(text, field, least=1))
+
+
+def _seconds(text: str, field: str) -> str:
+    return str(parse_duration(text, field))
+
+
+def _text(text: str, field: str) -> str:
+    if not text:
+        raise InvalidValueError(field, "is empty; give a value or leave the option out")
+    return text
+
+
+_PROBES = (
+    *("lease", "lease-extras", "ar", "AR", "best-effort", "immediate", "deadline", "price"),
+    *("cpu-utilization", "disk-usage", "utilization"),
+)
+
+
+def _probes(text: str, field: str) -> str:
+    for probe in text.replace(",", " ").split():
+        if probe not in _PROBES:
+            raise InvalidValueError(field, f"knows {', '.join(sorted(_PROBES))}, not {probe!r}")
+    return text
+
+
+_GENERAL = {
+    "loglevel": HaizeaOption(_words("STATUS", "INFO", "DEBUG", "VDEBUG"), default="INFO"),
+    "logfile": HaizeaOption(_text),
+    "mode": HaizeaOption(_words("simulated", "opennebula"), required=True),
+    "lease-preparation": HaizeaOption(_words("unmanaged", "imagetransfer"), default="unmanaged"),
+    "lease-failure-handling": HaizeaOption(
+        _words("cancel", "exit", "exit-raise"), "simulation.failure_handling", default="cancel"
+    ),
+    "persistence-file": HaizeaOption(_text),
+}
+
+_SCHEDULING = {
+    "mapper": HaizeaOption(_words("greedy", "deadline"), "scheduling.mapper", default="greedy"),
+    "policy-admission": HaizeaOption(_words("accept-all", "no-ARs"), "scheduling.policy_admission", "accept-all"),
+    "policy-preemption": HaizeaOption(
+        _words("no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline"),
+        "scheduling.policy_preemption",
+        default="no-preemption",
+    ),
+    "policy-host-selection": HaizeaOption(_words("greedy", "no-policy"), "scheduling.policy_host_selection", "greedy"),
+    "policy-pricing": HaizeaOption(_words("free", "constant", "random", "maximum", "adaptive")),
+    "wakeup-interval": HaizeaOption(_seconds, "scheduling.wakeup_interval", default="60"),
+    "backfilling": HaizeaOption(
+        _words("off", "aggressive", "intermediate", "conservative"), "scheduling.backfilling", default="off"
+    ),
+    "backfilling-reservations": HaizeaOption(_count(), "scheduling.backfilling_reservations"),
+    "suspension": HaizeaOption(_words("none", "serial-only", "all"), "scheduling.suspension", required=True),
+    "suspend-rate": HaizeaOption(_number(above=0), "scheduling.suspend_rate"),
+    "resume-rate": HaizeaOption(_number(above=0), "scheduling.resume_rate"),
+    "suspendresume-exclusion": HaizeaOption(
+        _words("local", "global"), "scheduling.suspend_resume_exclusion", default="local"
+    ),
+    "scheduling-threshold-factor": HaizeaOption(_number(least=0), "scheduling.scheduling_threshold_factor", "1"),
+    "force-scheduling-threshold": HaizeaOption(_seconds, "scheduling.force_scheduling_threshold"),
+    "override-suspend-time": HaizeaOption(_seconds, "scheduling.override_suspend_time"),
+    "override-resume-time": HaizeaOption(_seconds, "scheduling.override_resume_time"),
+    "migration": HaizeaOption(_words("no", "yes", "yes-notransfer"), "scheduling.migration", default="no"),
+    "non-schedulable-interval": HaizeaOption(_seconds, "scheduling.non_schedulable_interval", default="10"),
+    "shutdown-time": HaizeaOption(_seconds, "scheduling.shutdown_time", default="0"),
+    "enactment-overhead": HaizeaOption(_seconds, "scheduling.enactment_overhead", default="0"),
+}
+
+_SIMULATION = {
+    "clock": HaizeaOption(_words("simulated", "real"), default="real"),
+    "starttime": HaizeaOption(_text, required=True),
+    "resources": HaizeaOption(_text, required=True),
+    "imagetransfer-bandwidth": HaizeaOption(_number(above=0), "scheduling.migration_bandwidth", required=True),
+    "stop-when": HaizeaOption(
+        _words("all-leases-done", "besteffort-submitted", "besteffort-done", "exact"),
+        "simulation.stop_when",
+        default="all-leases-done",
+    ),
+    "stop-when-time": HaizeaOption(_seconds, "simulation.stop_when_time"),
+    "status-message-interval": HaizeaOption(_count(least=1)),
+    "sanity-check": HaizeaOption(_flag, "simulation.check_invariants", default="false"),
+}
+
+_ACCOUNTING = {
+    "datafile": HaizeaOption(_text),
+    "probes": HaizeaOption(_probes),
+    "attributes": HaizeaOption(_text),
+}
+
+_DEPLOY_IMAGETRANSFER = {
+    "transfer-mechanism": HaizeaOption(_words("unicast", "multicast")),
+    "avoid-redundant-transfers": HaizeaOption(_flag),
+    "force-imagetransfer-time": HaizeaOption(_seconds),
+    "diskimage-reuse": HaizeaOption(_words("none", "image-caches")),
+    "diskimage-cache-size": HaizeaOption(_count_or_minus_one),
+}
+
+_TRACEFILE = {
+    "tracefile": HaizeaOption(_text, required=True),
+    "annotationfile": HaizeaOption(_text),
+    "injectionfile": HaizeaOption(_text),
+    "runtime-slowdown-overhead": HaizeaOption(_number(least=0), "simulation.runtime_slowdown_percent", default="0"),
+    "add-overhead": HaizeaOption(_words("none", "besteffort", "all"), "simulation.add_overhead", default="none"),
+    "bootshutdown-overhead": HaizeaOption(_seconds, "simulation.boot_shutdown_overhead", default="0"),
+    "override-memory": HaizeaOption(_count_or_minus_one, "simulation.override_memory", default="-1"),
+}
+
+_OPENNEBULA = {
+    "host": HaizeaOption(_text),
+    "port": HaizeaOption(_count(least=1)),
+    "stop-when-no-more-leases": HaizeaOption(_flag),
+    "dry-run": HaizeaOption(_flag),
+}
+
+_PRICING = {
+    "rate": HaizeaOption(_number(least=0)),
+    "seed": HaizeaOption(_count()),
+    "min-rate": HaizeaOption(_number(least=0)),
+    "max-rate": HaizeaOption(_number(least=0)),
+}
+
+#: Section -> option -> what it means.
+OPTIONS: dict[str, dict[str, HaizeaOption]] = {
+    "general": _GENERAL,
+    "scheduling": _SCHEDULING,
+    "simulation": _SIMULATION,
+    "accounting": _ACCOUNTING,
+    "deploy-imagetransfer": _DEPLOY_IMAGETRANSFER,
+    "tracefile": _TRACEFILE,
+    "opennebula": _OPENNEBULA,
+    "pricing": _PRICING,
+}
+
+#: Options that are checked and kept for features that come later, beside all of the sections below.
+LATER_OPTIONS = frozenset({("scheduling", "policy-pricing"), ("accounting", "probes"), ("accounting", "attributes")})
+LATER_SECTIONS = frozenset({"deploy-imagetransfer", "opennebula", "pricing"})

@@ -1,0 +1,76 @@
+"""The ten-column workload format that Haizea had before LWF was XML; its reservations of 2008 come in it (haizea F27).
+
+Columns: submission s, start s, requested duration s, real duration s, nodes, CPUs per node, memory MB per node, a
+number without use, image name in quotes, image size MB.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+COLUMNS = 10
+
+#: VCPU units of one CPU.
+_PER_CPU = 100
+
+
+def read_old_lwf(path: str | os.PathLike[str]) -> Workload:
+    """A workload from a ten-column file, plain or gzip; the ids number the lines with leases from 1.
+
+    A lease with a start is a reservation and cannot be preempted; one whose start is ``NULL`` or -1 is best-effort and
+    preemptible. The author's generator moved some reservations before the workload's zero (5 of 105,026, and the
+    submissions of 14): they begin, or are submitted, at the zero, as his rule ``max(t, 0)`` intends.
+
+    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    """
+    name = os.fspath(path)
+    leases: list[WorkloadLease] = []
+    for number, line in read_lines(path):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            leases.append(_read_lease(str(len(leases) + 1), line.split()))
+        except InvalidValueError as error:
+            raise InputFileError(name, number, str(error)) from error
+    leases.sort(key=lambda lease: lease.request.submitted)
+    title = PurePath(name).name.removesuffix(".gz").removesuffix(".lwf")
+    return Workload(title, tuple(leases))
+
+
+def _read_lease(lease_id: str, fields: list[str]) -> WorkloadLease:
+    if len(fields) != COLUMNS:
+        raise InvalidValueError("columns", f"a line has {COLUMNS} of them, not {len(fields)}")
+    submitted = max(0, _integer("submission (column 1)", fields[0]))
+    best_effort = fields[1] in ("NULL", "-1")
+    start = None if best_effort else max(0, _integer("start (column 2)", fields[1]))
+    duration = _integer("requested duration (column 3)", fields[2])
+    real = _integer("real duration (column 4)", fields[3])
+    cpus, memory = _integer("CPUs (column 6)", fields[5]), _integer("memory (column 7)", fields[6])
+    image, size = fields[8].strip("'\""), _integer("image size (column 10)", fields[9])
+    request = LeaseRequest(
+        lease_id=lease_id,
+        kind=LeaseKind.BEST_EFFORT if best_effort else LeaseKind.RESERVATION,
+        nodes=(
+            NodeSet(_integer("nodes (column 5)", fields[4]), Resources({VCPU: cpus * _PER_CPU, MEMORY_MB: memory})),
+        ),
+        submitted=submitted,
+        duration=duration,
+        start=start,
+        preemptible=best_effort,
+        software=DiskImage(image, size),
+    )
+    return WorkloadLease(request, max(1, real) if real < duration else None)
+
+
+def _integer(field: str, text: str) -> int:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 15):
+        raise InvalidValueError(field, f"must be a whole number, not {text!r}")
+    return int(text)

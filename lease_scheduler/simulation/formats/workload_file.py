@@ -1,0 +1,40 @@
+"""One door to every workload format: the content of the file tells which it is."""
+
+from __future__ import annotations
+
+import os
+
+from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.formats import old_lwf, swf
+from lease_scheduler.simulation.formats.files import open_bytes, read_lines
+from lease_scheduler.simulation.formats.lwf import read_lwf
+from lease_scheduler.simulation.workload import Workload
+
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | None = None) -> Workload:
+    """A workload from an SWF log, an XML LWF or a ten-column LWF, plain or gzip.
+
+    :param swf_options: how the jobs of an SWF log become leases
+    :raises InputFileError: the file cannot be read, is of none of these formats, or is wrong, naming the line
+    """
+    if _is_xml(path):
+        return read_lwf(path)
+    for number, line in read_lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if fields[0].startswith(";") or len(fields) == swf.COLUMNS:
+            return swf.read_swf(path, swf_options)
+        if fields[0].startswith("#") or len(fields) == old_lwf.COLUMNS:
+            return old_lwf.read_old_lwf(path)
+        problem = f"is no workload: neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
+        raise InputFileError(os.fspath(path), number, problem)
+    raise InputFileError(os.fspath(path), None, "is empty; a workload of no leases is an LWF without lease requests")
+
+
+def _is_xml(path: str | os.PathLike[str]) -> bool:
+    with open_bytes(path) as stream:
+        head = stream.read(64)
+    return head.startswith(_BYTE_ORDER_MARKS) or head.lstrip().startswith(b"<")

@@ -1,0 +1,344 @@
+"""Configuration files of the workload and annotation generators (Sotomayor 2010, appendix A.3; haizea, section 9.2).
+
+The files are INI files with the sections ``general`` (attributes, site), ``numleases`` (how many, how far apart),
+``nodes``, ``duration``, ``start-delay``, ``deadline-stretch``, ``user-rate`` and ``software``. All but ``general``
+describe a law, see ``distributions.distribution_from``, and may have a ``seed`` of their own.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import TypeVar
+
+from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.formats.lwf import read_site
+from lease_scheduler.simulation.formats.lwfa import annotate
+from lease_scheduler.simulation.formats.resource_names import parse_count, parse_site
+from lease_scheduler.simulation.formats.times import parse_duration
+from lease_scheduler.simulation.generators.annotations import (
+    AnnotationRules,
+    DeadlineStretchMode,
+    ImageChoice,
+    StartDelayMode,
+    generate_annotations,
+)
+from lease_scheduler.simulation.generators.distributions import (
+    DISTRIBUTION_OPTIONS,
+    Constant,
+    Distribution,
+    distribution_from,
+    parse_flag,
+    position_from,
+)
+from lease_scheduler.simulation.generators.reservations import ReservationRules, generate_by_rules
+from lease_scheduler.simulation.workload import Workload
+
+_Value = TypeVar("_Value")
+_Mode = TypeVar("_Mode", bound=Enum)
+
+_LAW = DISTRIBUTION_OPTIONS | {"seed"}
+_KNOWN: Mapping[str, frozenset[str]] = {
+    "general": frozenset({"attributes", "site"}),
+    "numleases": _LAW | {"type", "utilization", "last-request", "numleases"},
+    "nodes": _LAW | {"resources"},
+    "duration": _LAW,
+    "start-delay": _LAW | {"type"},
+    "deadline-stretch": _LAW | {"type"},
+    "user-rate": _LAW,
+    "software": _LAW,
+}
+
+#: Field of the rules -> the option that it comes from, to point at its line.
+_OPTIONS_OF_FIELDS = {
+    "utilisation": ("numleases", "utilization"),
+    "count": ("numleases", "numleases"),
+    "span": ("numleases", "last-request"),
+    "nodes": ("nodes", "min"),
+    "duration": ("duration", "min"),
+}
+
+
+@dataclass(frozen=True)
+class GeneratorConfiguration:
+    """What a configuration file says.
+
+    :ivar reservations: how leases are made, none if the file has no section ``numleases``
+    :ivar annotations: what is laid over leases
+    :ivar seeds: the seeds that sections have of their own, by the name of the section
+    """
+
+    reservations: ReservationRules | None
+    annotations: AnnotationRules
+    seeds: Mapping[str, int]
+
+    def generate(self, seed: int) -> Workload:
+        """A new workload: leases by the first rules, with annotations by the second ones.
+
+        Without a start delay the leases start when they arrive.
+
+        :param seed: for the sections without a seed of their own
+        :raises InvalidValueError: the file makes no leases
+        """
+        if self.reservations is None:
+            raise InvalidValueError("numleases", "the configuration has no such section; add it to generate leases")
+        seeds = {"interval" if name == "numleases" else name: value for name, value in self.seeds.items()}
+        workload = generate_by_rules(self.reservations, seed, seeds)
+        if self.annotations.is_empty:
+            return workload
+        return annotate(workload, generate_annotations(self.annotations, workload, seed, seeds))
+
+
+def read_generator_configuration(path: str | os.PathLike[str]) -> GeneratorConfiguration:
+    """The configuration of a generator from its file.
+
+    ``general`` may name a ``site``: ``144 CPU:100,Memory:1024``, or ``file:PATH`` of a site in XML, whose path counts
+    from the working directory or else from the folder of the configuration. ``numleases`` is of type ``utilization``
+    (a share in per cent of the site until ``last-request``; its law is what is added to the mean interval) or
+    ``interval`` (``numleases`` leases; its law is the interval). ``nodes`` names what a node needs in ``resources``.
+    ``start-delay`` and ``deadline-stretch`` have a ``type``. ``software`` chooses from ``values`` such as
+    ``image-1|4096``, an id and a size in MB.
+
+    :raises InputFileError: the file cannot be read, or a section or option is unknown, missing or wrong; with its line
+    """
+    file = _ConfigurationFile(os.fspath(path))
+    attributes = file.convert("general", "attributes", _parse_attributes) if file.has("general", "attributes") else {}
+    annotations = file.checked(
+        lambda: AnnotationRules(
+            start_delay=file.law("start-delay"),
+            start_mode=file.mode("start-delay", StartDelayMode),
+            deadline_stretch=file.law("deadline-stretch"),
+            deadline_mode=file.mode("deadline-stretch", DeadlineStretchMode),
+            user_rate=file.law("user-rate"),
+            images=_read_images(file),
+            attributes=attributes,
+        )
+    )
+    reservations = _read_reservations(file, attributes) if file.has_section("numleases") else None
+    return GeneratorConfiguration(reservations, annotations, file.seeds())
+
+
+def _read_reservations(file: _ConfigurationFile, attributes: Mapping[str, str]) -> ReservationRules:
+    kind = file.convert("numleases", "type", _parse_kind)
+    utilisation: float | None = None
+    span: int | None = None
+    count: int | None = None
+    if kind == "utilization":
+        utilisation = file.convert("numleases", "utilization", _parse_per_cent)
+        span = file.convert("numleases", "last-request", lambda text: parse_duration(text, "last-request"))
+    else:
+        count = file.convert("numleases", "numleases", lambda text: parse_count(text, "numleases", least=1))
+    interval = file.law("numleases") if kind == "interval" or file.has("numleases", "distribution") else Constant(0)
+    return file.checked(
+        lambda: ReservationRules(
+            name=PurePath(file.path).stem,
+            site=_read_site(file),
+            resources=file.convert("nodes", "resources", _parse_resources),
+            nodes=file.required_law("nodes"),
+            duration=file.required_law("duration"),
+            interval=interval or Constant(0),
+            span=span,
+            utilisation=utilisation,
+            count=count,
+            attributes=attributes,
+        )
+    )
+
+
+def _read_site(file: _ConfigurationFile) -> Site:
+    text = file.convert("general", "site", str)
+    if not text.startswith("file:"):
+        return file.convert("general", "site", parse_site)
+    named = PurePath(text.removeprefix("file:").strip())
+    return read_site(named if os.path.exists(named) else PurePath(file.path).parent / named)
+
+
+def _read_images(file: _ConfigurationFile) -> ImageChoice | None:
+    if not file.has_section("software"):
+        return None
+    section = file.section("software")
+    if not file.within("software", lambda: parse_flag(section, "discrete")):
+        raise file.error("software", "discrete", "must be there and true: images are chosen from the values")
+    images = file.convert("software", "values", _parse_images)
+    return ImageChoice(images, file.within("software", lambda: position_from(section)))
+
+
+class _ConfigurationFile:
+    """An INI file whose errors name the line of the option or section."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._lines = [text for _, text in read_lines(path)]
+        # The name of the default section is one that no header can have, so that none is special.
+        self._parser = configparser.ConfigParser(
+            interpolation=None, inline_comment_prefixes=(";",), default_section="\n"
+        )
+        try:
+            self._parser.read_string("\n".join(self._lines), source=path)
+        except configparser.MissingSectionHeaderError as error:
+            raise InputFileError(path, error.lineno, "an option stands before the first '[section]'") from error
+        except configparser.ParsingError as error:
+            line = error.errors[0][0]
+            raise InputFileError(path, line, "is neither '[section]' nor 'option = value'") from error
+        except (configparser.DuplicateSectionError, configparser.DuplicateOptionError) as error:
+            what = getattr(error, "option", error.section)
+            raise InputFileError(path, error.lineno, f"{what!r} is there twice; leave one") from error
+        for name in self._parser.sections():
+            self._check_names(name)
+
+    def _check_names(self, name: str) -> None:
+        if name not in _KNOWN:
+            raise InputFileError(
+                self.path, self._line(name), f"unknown section [{name}]; known are {', '.join(sorted(_KNOWN))}"
+            )
+        for option in self._parser[name]:
+            if option not in _KNOWN[name]:
+                known = ", ".join(sorted(_KNOWN[name]))
+                raise self.error(name, option, f"is unknown; [{name}] has {known}")
+
+    def _line(self, section: str, option: str | None = None) -> int | None:
+        """1-based line of an option, or else of its section, none if neither is there."""
+        found: int | None = None
+        current: str | None = None
+        for number, text in enumerate(self._lines, start=1):
+            header = configparser.ConfigParser.SECTCRE.match(text.strip())
+            if header is not None:
+                current = header["header"]
+                if current == section:
+                    found = number
+            elif (
+                current == section
+                and option is not None
+                and re.match(rf"\s*{re.escape(option)}\s*[:=]", text, re.IGNORECASE)
+            ):
+                return number
+        return found
+
+    def error(self, section: str, option: str | None, problem: str) -> InputFileError:
+        """An error about an option, to be raised."""
+        where = f"[{section}]" if option is None else f"[{section}] {option}"
+        return InputFileError(self.path, self._line(section, option), f"{where}: {problem}")
+
+    def has_section(self, section: str) -> bool:
+        return self._parser.has_section(section)
+
+    def has(self, section: str, option: str) -> bool:
+        return self._parser.has_option(section, option)
+
+    def section(self, section: str) -> Mapping[str, str]:
+        return self._parser[section]
+
+    def convert(self, section: str, option: str, parse: Callable[[str], _Value]) -> _Value:
+        """The value of an option that must be there, parsed."""
+        if not self.has_section(section):
+            raise InputFileError(self.path, None, f"lacks the section [{section}]; add it")
+        if not self.has(section, option):
+            raise self.error(section, option, "is missing; give it")
+        try:
+            return parse(self._parser[section][option].strip())
+        except InvalidValueError as error:
+            raise self.error(section, option, error.problem) from error
+
+    def within(self, section: str, make: Callable[[], _Value]) -> _Value:
+        """What is made from a section whose errors are named by its options."""
+        try:
+            return make()
+        except InvalidValueError as error:
+            raise self.error(section, error.field, error.problem) from error
+
+    def checked(self, make: Callable[[], _Value]) -> _Value:
+        """What is made from several sections."""
+        try:
+            return make()
+        except InvalidValueError as error:
+            section, option = _OPTIONS_OF_FIELDS.get(error.field, (error.field, "min"))
+            raise self.error(section, option, error.problem) from error
+
+    def law(self, section: str) -> Distribution | None:
+        """The law of a section, none if the section is not there."""
+        if not self.has_section(section):
+            return None
+        return self.within(section, lambda: distribution_from(self._parser[section]))
+
+    def required_law(self, section: str) -> Distribution:
+        """The law of a section that must be there."""
+        law = self.law(section)
+        if law is None:
+            raise InputFileError(self.path, None, f"lacks the section [{section}]; add it")
+        return law
+
+    def mode(self, section: str, modes: type[_Mode]) -> _Mode:
+        """The type of a section; the first one if the section is not there."""
+        first: _Mode = next(iter(modes))
+        if not self.has_section(section):
+            return first
+        return self.convert(section, "type", lambda text: _parse_mode(text, modes))
+
+    def seeds(self) -> dict[str, int]:
+        """The seeds of the sections that have one."""
+        return {
+            name: self.convert(name, "seed", lambda text: parse_count(text, "seed"))
+            for name in self._parser.sections()
+            if self.has(name, "seed")
+        }
+
+
+def _parse_mode(text: str, modes: type[_Mode]) -> _Mode:
+    try:
+        return modes(text)
+    except ValueError:
+        raise InvalidValueError(
+            "type", f"must be one of {', '.join(str(mode.value) for mode in modes)}, not {text!r}"
+        ) from None
+
+
+def _parse_kind(text: str) -> str:
+    if text not in ("utilization", "interval"):
+        raise InvalidValueError("type", f"must be utilization or interval, not {text!r}")
+    return text
+
+
+def _parse_per_cent(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise InvalidValueError("utilization", f"must be a number of per cent above 0, not {text!r}")
+    return value / 100
+
+
+def _parse_attributes(text: str) -> dict[str, str]:
+    attributes: dict[str, str] = {}
+    for pair in text.split(","):
+        name, sign, value = pair.partition("=")
+        if not sign or not name.strip():
+            raise InvalidValueError("attributes", f"{pair.strip()!r} is not name=value")
+        attributes[name.strip()] = value.strip()
+    return attributes
+
+
+def _parse_resources(text: str) -> Resources:
+    """Amounts as ``CPU:100,Memory:1024``; read as a site of one such host."""
+    return parse_site(f"1 {text}").hosts[0].capacity
+
+
+def _parse_images(text: str) -> tuple[DiskImage, ...]:
+    images: list[DiskImage] = []
+    for word in text.split():
+        image_id, bar, size = word.partition("|")
+        if not bar or not image_id:
+            raise InvalidValueError("values", f"{word!r} is not <id>|<size in MB>, as in 'image-1|4096'")
+        images.append(DiskImage(image_id, parse_count(size, "values", least=1)))
+    if not images:
+        raise InvalidValueError("values", "needs at least one image")
+    return tuple(images)

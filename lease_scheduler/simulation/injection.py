@@ -1,0 +1,41 @@
+"""Injection: the leases of further workloads, merged into a base workload (haizea F27; Sotomayor 2010, appendix A.3.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+#: What is added to the ids of the first injected workload, once more for each further one (haizea, section 1.3).
+ID_OFFSET = 1_000_000
+
+
+def inject(base: Workload, *injected: Workload) -> Workload:
+    """Merge workloads by the instant of submission; at equal instants the base comes first, then in the order given.
+
+    The base gives the name and the site. Free attributes are those of all, the base's where they differ. The ids of the
+    k-th injected workload grow by k times 1,000,000; an id that is not a number gets ``+<k times 1,000,000>``
+    at its end.
+
+    :raises InvalidValueError: two leases would have the same id
+    """
+    leases = list(base.leases)
+    attributes: dict[str, str] = {}
+    for position, workload in enumerate(injected, start=1):
+        leases += [_shifted(lease, position * ID_OFFSET) for lease in workload.leases]
+        attributes = {**workload.attributes, **attributes}
+    repeated = [name for name, count in Counter(lease.request.lease_id for lease in leases).items() if count > 1]
+    if repeated:
+        raise InvalidValueError(
+            "lease_id", f"after injection two leases are {repeated[0]!r}; renumber one of the files"
+        )
+    merged = tuple(sorted(leases, key=lambda lease: lease.request.submitted))
+    return replace(base, leases=merged, attributes={**attributes, **base.attributes})
+
+
+def _shifted(lease: WorkloadLease, offset: int) -> WorkloadLease:
+    old = lease.request.lease_id
+    new = str(int(old) + offset) if old.isascii() and old.isdigit() else f"{old}+{offset}"
+    return replace(lease, request=replace(lease.request, lease_id=new))

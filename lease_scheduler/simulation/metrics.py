@@ -1,0 +1,357 @@
+"""What a run achieved: waits, slowdowns, completion, utilisation, counts (haizea F82-F84).
+
+Pure functions of a ``RunResult`` or of its leases. Instants that are returned count from the run's zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.resources import VCPU
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.simulation.result import Phase, RunResult
+from lease_scheduler.simulation.statistics import SLOWDOWN_BOUND
+from lease_scheduler.simulation.step_function import StepFunction
+
+#: Share of the first measurements, and of the time until the last submission, in which the site fills up.
+RAMP_UP = 0.05
+
+#: Classes of requested duration: the longest duration of each, in s (up to 10 min, 1 h, 6 h, longer).
+DURATION_CLASSES = (600.0, 3_600.0, 21_600.0, math.inf)
+
+#: Classes of size: the largest number of nodes of each.
+NODE_CLASSES = (9.0, math.inf)
+
+_HOUR = 3_600
+_UNMEASURED = math.nan
+
+
+@dataclass(frozen=True)
+class LeaseCounts:
+    """How many leases came to which end; ``requested`` is the sum of ``rejected``, ``done``, ``cancelled``,
+    ``failed`` and ``unfinished``.
+
+    :ivar requested: all of them
+    :ivar accepted: those that were not rejected
+    :ivar rejected: turned down, by the provider or by the user
+    :ivar rejected_by_user: those of them whose quote the user turned down
+    :ivar done: delivered in full
+    :ivar cancelled: ended before its time by somebody
+    :ivar failed: given up
+    :ivar unfinished: still alive when the run was cut
+    """
+
+    requested: int
+    accepted: int
+    rejected: int
+    rejected_by_user: int
+    done: int
+    cancelled: int
+    failed: int
+    unfinished: int
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Columns, all of the same length, of the leases that count in means and correlations, in order of submission.
+
+    :ivar requested_duration: in s
+    :ivar nodes: number of VMs
+    :ivar cpu_hours: nodes times requested duration in h, a node counting as one CPU as in section 5.4.1
+    :ivar waiting: in s
+    :ivar slowdown: bounded slowdown
+    """
+
+    requested_duration: NDArray[np.float64]
+    nodes: NDArray[np.float64]
+    cpu_hours: NDArray[np.float64]
+    waiting: NDArray[np.float64]
+    slowdown: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        """How many leases are measured."""
+        return len(self.waiting)
+
+
+@dataclass(frozen=True)
+class ClassMean:
+    """The mean of one class.
+
+    :ivar at_most: largest key that belongs to the class, infinity for the last one
+    :ivar count: measurements in the class
+    :ivar mean: their mean, none if there are none
+    """
+
+    at_most: float
+    count: int
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class Revenue:
+    """Money, not normalised (Sotomayor 2010, section 8.3.1).
+
+    The four parts add up to what all requests were worth to their users if each was done or rejected.
+
+    :ivar earned: prices of the leases that are done
+    :ivar undercharged: what their users would have paid beyond that
+    :ivar rejected: worth of the leases that the provider turned down
+    :ivar rejected_by_user: worth of the leases whose price was too high for their users
+    """
+
+    earned: float
+    undercharged: float
+    rejected: float
+    rejected_by_user: float
+
+    @property
+    def missed(self) -> float:
+        """All that was not earned."""
+        return self.undercharged + self.rejected + self.rejected_by_user
+
+
+def waiting_times(leases: Sequence[Lease]) -> NDArray[np.float64]:
+    """Seconds that each lease waited for its first run, NaN for those that never started and for reservations.
+
+    From the submission on (Sotomayor 2010, section 5.4.3); from the requested start on for deadline leases, which
+    cannot run before.
+    """
+    return _floats(_waiting(lease) for lease in leases)
+
+
+def bounded_slowdowns(leases: Sequence[Lease], dedicated: Mapping[str, int] | None = None) -> NDArray[np.float64]:
+    """Bounded slowdown of each lease, NaN for those that are not done and for reservations.
+
+    Best-effort and immediate: (end - submission) / max(10 s, t). The publication (Sotomayor 2010, section 5.4.3)
+    takes for t the run time on a dedicated physical machine; the program that made its figures took the accumulated
+    run time in the VMs, overheads included. Deadline leases: (end - requested start) / max(10 s, requested duration).
+
+    :param dedicated: t by lease id, in s; leases that it does not name, and all of them without it, take the
+        accumulated run time, as the program of 2010 did
+    """
+    known = dedicated or {}
+    return _floats(_slowdown(lease, known.get(lease.lease_id, lease.accumulated)) for lease in leases)
+
+
+def measurements(
+    leases: Sequence[Lease],
+    *,
+    kind: LeaseKind = LeaseKind.BEST_EFFORT,
+    discard: float = RAMP_UP,
+    dedicated: Mapping[str, int] | None = None,
+) -> Measurements:
+    """The leases of a kind that are done, without the first ones (Sotomayor 2010, section 5.4.3).
+
+    :param leases: in order of submission
+    :param discard: share of the first ones to leave out while the site fills up, at least 0 and less than 1
+    :param dedicated: as for ``bounded_slowdowns``
+    :raises InvalidValueError: the share is out of bounds
+    """
+    if not 0 <= discard < 1:
+        raise InvalidValueError("discard", f"must be at least 0 and less than 1, not {discard}")
+    done = [lease for lease in leases if lease.kind is kind and lease.state is LeaseState.DONE]
+    counted = done[math.floor(discard * len(done)) :]
+    durations = _floats(lease.request.duration for lease in counted)
+    nodes = _floats(lease.request.node_count for lease in counted)
+    return Measurements(
+        requested_duration=durations,
+        nodes=nodes,
+        cpu_hours=nodes * durations / _HOUR,
+        waiting=waiting_times(counted),
+        slowdown=bounded_slowdowns(counted, dedicated),
+    )
+
+
+def mean(values: NDArray[np.float64]) -> float | None:
+    """The arithmetic mean, none of no values."""
+    return float(values.mean()) if len(values) else None
+
+
+def means_by_class(
+    keys: NDArray[np.float64], values: NDArray[np.float64], bounds: Sequence[float]
+) -> tuple[ClassMean, ...]:
+    """The mean of the values whose keys fall into the same class.
+
+    :param keys: what classes are made of, e.g. requested durations
+    :param values: what is averaged, same shape
+    :param bounds: largest key of each class, increasing, the last one infinite; e.g. ``DURATION_CLASSES``
+    """
+    position = np.searchsorted(np.asarray(bounds), keys, side="left")
+    return tuple(
+        ClassMean(bound, int(np.sum(position == number)), mean(values[position == number]))
+        for number, bound in enumerate(bounds)
+    )
+
+
+def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    """Spearman's rank correlation, none if there are fewer than two pairs or one side is constant."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    # Only experiments ask for it, and the import takes longer than a small run.
+    from scipy import stats  # type: ignore[import-untyped]
+
+    return float(stats.spearmanr(first, second).statistic)
+
+
+def all_best_effort(result: RunResult) -> int | None:
+    """Seconds from the run's zero until the last best-effort lease was done (Sotomayor 2010, section 5.4.3).
+
+    None if no best-effort lease was done, or if one is unfinished because the run was cut.
+    """
+    best_effort = [lease for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT]
+    ends = [lease.ended for lease in best_effort if lease.state is LeaseState.DONE and lease.ended is not None]
+    if not ends or not all(lease.is_final for lease in best_effort):
+        return None
+    return max(ends) - result.start
+
+
+def count_leases(leases: Iterable[Lease]) -> LeaseCounts:
+    """How many leases came to which end."""
+    states = Counter(lease.state for lease in leases)
+    requested = states.total()
+    by_user = states[LeaseState.REJECTED_BY_USER]
+    rejected = states[LeaseState.REJECTED] + by_user
+    return LeaseCounts(
+        requested=requested,
+        accepted=requested - rejected,
+        rejected=rejected,
+        rejected_by_user=by_user,
+        done=states[LeaseState.DONE],
+        cancelled=states[LeaseState.CANCELLED],
+        failed=states[LeaseState.FAILED],
+        unfinished=sum(count for state, count in states.items() if state not in FINAL_STATES),
+    )
+
+
+def count_by_kind(leases: Sequence[Lease]) -> dict[LeaseKind, LeaseCounts]:
+    """How many leases of each kind came to which end, only kinds that occur, in the order of ``LeaseKind``."""
+    present = {lease.kind for lease in leases}
+    return {
+        kind: count_leases(lease for lease in leases if lease.kind is kind) for kind in LeaseKind if kind in present
+    }
+
+
+def utilisation(result: RunResult, kind: LeaseKind | None = None) -> StepFunction:
+    """Share of the site's VCPUs in VMs that run, from the run's zero to its end (haizea F84).
+
+    Time spent on suspending, resuming and shutting down counts as idle, as in Sotomayor 2010, section 5.5.3.
+
+    :param kind: count the VMs of this kind of lease only
+    """
+    capacity = result.site.total(VCPU)
+    if not capacity:
+        return StepFunction(np.zeros(1, dtype=np.int64), np.zeros(1), result.end - result.start)
+    demand = {
+        lease.lease_id: lease.request.total(VCPU) for lease in result.leases if kind is None or lease.kind is kind
+    }
+    runs = [held for held in result.occupations if held.phase is Phase.RUN and held.lease_id in demand]
+    vcpus = _integers(demand[held.lease_id] for held in runs)
+    starts = _integers(held.start for held in runs)
+    ends = _integers(held.end for held in runs)
+    return _changes(result, (starts, vcpus), (ends, -vcpus)).scaled(capacity)
+
+
+def average_utilisation(result: RunResult, ramp_up: float = RAMP_UP) -> float:
+    """Time-weighted average of the utilisation from the end of the ramp-up to the last submission (haizea F84).
+
+    Where nothing was submitted after the run's zero, the average of the whole run; 0 for a run of no length.
+
+    :param ramp_up: share of the time until the last submission to leave out, at least 0 and less than 1
+    :raises InvalidValueError: the share is out of bounds
+    """
+    if not 0 <= ramp_up < 1:
+        raise InvalidValueError("ramp_up", f"must be at least 0 and less than 1, not {ramp_up}")
+    length = result.end - result.start
+    until = min(result.last_submission - result.start, length)
+    if until > 0:
+        return utilisation(result).average(ramp_up * until, until)
+    return utilisation(result).average(0, length) if length else 0.0
+
+
+def queue_length(result: RunResult) -> StepFunction:
+    """Number of best-effort leases that wait, for their first run or suspended, from the run's zero to its end."""
+    queued = [lease for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT]
+    number = {lease.lease_id: position for position, lease in enumerate(queued)}
+    held = [occupation for occupation in result.occupations if occupation.lease_id in number]
+    starts = _integers(occupation.start for occupation in held)
+    ends = _integers(occupation.end for occupation in held)
+    arrivals = _integers(lease.request.submitted for lease in queued)
+    departures = _integers(result.end if lease.ended is None else lease.ended for lease in queued)
+    # A lease may be done before its VMs are shut down.
+    np.maximum.at(departures, _integers(number[occupation.lease_id] for occupation in held), ends)
+    ones, holds = np.ones_like(arrivals), np.ones_like(starts)
+    return _changes(result, (arrivals, ones), (departures, -ones), (starts, -holds), (ends, holds))
+
+
+def revenue(leases: Sequence[Lease]) -> Revenue | None:
+    """What was earned and what was missed (haizea F82), none if no lease has a price or a user's rate.
+
+    A lease is worth its user's rate (the extra ``simul_userrate``, per node and hour) times nodes and requested
+    duration; without a rate it is worth its price, and without a price, nothing.
+    """
+    if not any(lease.request.price is not None or "simul_userrate" in lease.request.extras for lease in leases):
+        return None
+    worth: dict[LeaseState, float] = {state: 0.0 for state in LeaseState}
+    earned = 0.0
+    for lease in leases:
+        price = max(lease.request.price or 0.0, 0.0)
+        value = _worth(lease)
+        worth[lease.state] += price if value is None else value
+        if lease.state is LeaseState.DONE:
+            earned += price
+    return Revenue(
+        earned=earned,
+        undercharged=worth[LeaseState.DONE] - earned,
+        rejected=worth[LeaseState.REJECTED],
+        rejected_by_user=worth[LeaseState.REJECTED_BY_USER],
+    )
+
+
+def _waiting(lease: Lease) -> float:
+    if lease.started is None or lease.kind is LeaseKind.RESERVATION:
+        return _UNMEASURED
+    return lease.started - _earliest(lease)
+
+
+def _slowdown(lease: Lease, run_time: int) -> float:
+    if lease.state is not LeaseState.DONE or lease.ended is None or lease.kind is LeaseKind.RESERVATION:
+        return _UNMEASURED
+    denominator = lease.request.duration if lease.kind is LeaseKind.DEADLINE else run_time
+    return (lease.ended - _earliest(lease)) / max(SLOWDOWN_BOUND, denominator)
+
+
+def _earliest(lease: Lease) -> int:
+    return lease.request.submitted if lease.request.start is None else lease.request.start
+
+
+def _worth(lease: Lease) -> float | None:
+    try:
+        rate = float(lease.request.extras["simul_userrate"])
+    except (KeyError, ValueError):
+        return None
+    if not math.isfinite(rate):
+        return None
+    return rate * lease.request.node_count * lease.request.duration / _HOUR
+
+
+def _changes(result: RunResult, *parts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> StepFunction:
+    """The sum of changes at instants of the run, over the length of the run."""
+    instants = np.concatenate([instants for instants, _ in parts]) - result.start
+    changes = np.concatenate([changes for _, changes in parts])
+    return StepFunction.from_changes(instants, changes, 0, result.end - result.start)
+
+
+def _floats(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.fromiter(values, dtype=np.float64)
+
+
+def _integers(values: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(values, dtype=np.int64)

@@ -1,0 +1,247 @@
+"""What a workload looks like: counts, sizes, durations, load and the waits that its log recorded.
+
+Sotomayor 2010, section 5.4.1 and appendix A.3 print some of these figures for their workloads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.resources import VCPU
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+#: Quantiles that are reported.
+QUANTILES = (0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
+
+#: Shorter run times count as this many seconds in a slowdown (Feitelson and Rudolph 1998).
+SLOWDOWN_BOUND = 10
+
+_DAY = 86_400
+_UNKNOWN_USERS = (None, "-1")
+_RAMP_UP = 0.05
+
+_NODE_CLASSES = ((1, "1"), (4, "2-4"), (8, "5-8"), (16, "9-16"), (32, "17-32"), (64, "33-64"), (math.inf, "65 or more"))
+_DURATION_CLASSES = (
+    (60, "up to 1 min"),
+    (600, "up to 10 min"),
+    (3_600, "up to 1 h"),
+    (21_600, "up to 6 h"),
+    (43_200, "up to 12 h"),
+    (86_400, "up to 24 h"),
+    (math.inf, "more than 24 h"),
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the values of one quantity are spread.
+
+    :ivar mean: arithmetic mean
+    :ivar minimum: smallest value
+    :ivar maximum: largest value
+    :ivar quantiles: value at each of ``QUANTILES``, between two values by linear interpolation
+    """
+
+    mean: float
+    minimum: float
+    maximum: float
+    quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Share:
+    """One class of a histogram.
+
+    :ivar label: the class
+    :ivar count: leases in it
+    """
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """Demand over capacity in a window that begins at the workload's zero.
+
+    :ivar hosts: hosts of the site
+    :ivar window: length in s
+    :ivar full: all work of all leases over the capacity of the window
+    :ivar clipped: as if every lease began at its requested start, or else when submitted, ended after its work or its
+        requested duration, whichever is shorter, and were cut off at the end of the window
+    :ivar without_ramp_up: as if every lease began so and ended after its work, counting what lies between 5 % and the
+        end of the window, over the capacity of the whole window
+    """
+
+    hosts: int
+    window: int
+    full: float
+    clipped: float
+    without_ramp_up: float
+
+
+@dataclass(frozen=True)
+class WorkloadStatistics:
+    """Figures about a workload; times in s.
+
+    :ivar name: of the workload
+    :ivar leases: number of requests
+    :ivar kinds: number of requests by kind, only kinds that occur
+    :ivar preemptible: number of preemptible requests
+    :ivar users: number of different known users
+    :ivar first_submission: instant of the first request
+    :ivar last_submission: instant of the last one
+    :ivar at_most_4_nodes: share of requests with at most four nodes
+    :ivar at_most_1_hour: share of requests for at most one hour
+    :ivar overruns: requests whose recorded run time is longer than what they asked for
+    :ivar nodes: spread of the number of nodes
+    :ivar requested: spread of the requested durations
+    :ivar actual: spread of the real durations, at most the requested ones
+    :ivar interarrival: spread of the gaps between two requests, none if there are fewer than two requests
+    :ivar recorded_wait: spread of the waits in the log, none if it records none
+    :ivar recorded_slowdown: spread of the bounded slowdowns that follow from the log, none if it records no waits
+    :ivar node_classes: histogram of the number of nodes
+    :ivar duration_classes: histogram of the requested durations
+    :ivar load: demand over capacity, none if the site is unknown or the window empty
+    """
+
+    name: str
+    leases: int
+    kinds: dict[str, int]
+    preemptible: int
+    users: int
+    first_submission: int
+    last_submission: int
+    at_most_4_nodes: float
+    at_most_1_hour: float
+    overruns: int
+    nodes: Spread
+    requested: Spread
+    actual: Spread
+    interarrival: Spread | None
+    recorded_wait: Spread | None
+    recorded_slowdown: Spread | None
+    node_classes: tuple[Share, ...]
+    duration_classes: tuple[Share, ...]
+    load: Load | None
+
+
+def describe(workload: Workload, window: int | None = None) -> WorkloadStatistics:
+    """Figures about a workload.
+
+    :param window: length of the window for the load in s; by default the last submission rounded up to whole days,
+        which is how logs are cut
+    :raises InvalidValueError: the workload is empty, or the window is not positive
+    """
+    if not workload.leases:
+        raise InvalidValueError("workload", f"{workload.name} has no leases; there is nothing to describe")
+    if window is not None and window < 1:
+        raise InvalidValueError("length", f"must be at least 1 s, not {window}")
+    requests = [lease.request for lease in workload.leases]
+    submitted = _numbers(request.submitted for request in requests)
+    nodes = _numbers(request.node_count for request in requests)
+    requested = _numbers(request.duration for request in requests)
+    recorded = _numbers(map(_recorded_duration, workload.leases))
+    waits = _recorded_waits(workload.leases)
+    if window is None:
+        window = math.ceil(workload.last_submission / _DAY) * _DAY
+    return WorkloadStatistics(
+        name=workload.name,
+        leases=len(requests),
+        kinds=dict(Counter(request.kind.value for request in requests)),
+        preemptible=sum(request.preemptible for request in requests),
+        users=len({request.user for request in requests if request.user not in _UNKNOWN_USERS}),
+        first_submission=int(submitted.min()),
+        last_submission=int(submitted.max()),
+        at_most_4_nodes=float(np.mean(nodes <= 4)),
+        at_most_1_hour=float(np.mean(requested <= 3_600)),
+        overruns=int(np.sum(recorded > requested)),
+        nodes=_spread(nodes),
+        requested=_spread(requested),
+        actual=_spread(np.minimum(recorded, requested)),
+        interarrival=_spread(np.diff(np.sort(submitted))) if len(submitted) > 1 else None,
+        recorded_wait=_spread(waits[:, 0]) if len(waits) else None,
+        recorded_slowdown=_spread(_bounded_slowdowns(waits)) if len(waits) else None,
+        node_classes=_histogram(nodes, _NODE_CLASSES),
+        duration_classes=_histogram(requested, _DURATION_CLASSES),
+        load=_load(workload, window, requested, recorded),
+    )
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array(list(values), dtype=np.float64)
+
+
+def _extra(lease: WorkloadLease, name: str) -> float | None:
+    """A non-negative number of the log, none if the log does not say."""
+    try:
+        value = float(lease.request.extras[name])
+    except (KeyError, ValueError):
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _recorded_duration(lease: WorkloadLease) -> float:
+    """Run time in the log, even beyond the requested one; without a log what the workload says."""
+    recorded = _extra(lease, "SWF_runtime")
+    if recorded is not None:
+        return max(recorded, 1.0)
+    return float(lease.request.duration if lease.real_duration is None else lease.real_duration)
+
+
+def _recorded_waits(leases: Sequence[WorkloadLease]) -> NDArray[np.float64]:
+    """Rows of (wait, run time) of the leases whose log has both."""
+    pairs = ((_extra(lease, "SWF_waittime"), _extra(lease, "SWF_runtime")) for lease in leases)
+    return np.array([pair for pair in pairs if None not in pair], dtype=np.float64).reshape(-1, 2)
+
+
+def _bounded_slowdowns(waits: NDArray[np.float64]) -> NDArray[np.float64]:
+    run = np.maximum(waits[:, 1], SLOWDOWN_BOUND)
+    return (waits[:, 0] + run) / run
+
+
+def _spread(values: NDArray[np.float64]) -> Spread:
+    return Spread(
+        mean=float(values.mean()),
+        minimum=float(values.min()),
+        maximum=float(values.max()),
+        quantiles=tuple(np.quantile(values, QUANTILES).tolist()),
+    )
+
+
+def _histogram(values: NDArray[np.float64], classes: Sequence[tuple[float, str]]) -> tuple[Share, ...]:
+    bounds = [bound for bound, _ in classes]
+    counts = np.bincount(np.searchsorted(bounds, values, side="left"), minlength=len(bounds))
+    return tuple(Share(label, int(count)) for (_, label), count in zip(classes, counts, strict=True))
+
+
+def _load(
+    workload: Workload,
+    window: int,
+    requested: NDArray[np.float64],
+    recorded: NDArray[np.float64],
+) -> Load | None:
+    site = workload.site
+    if site is None or not site.total(VCPU) or not window:
+        return None
+    weights = _numbers(lease.request.total(VCPU) for lease in workload.leases) / (site.total(VCPU) * window)
+
+    def weigh(seconds: NDArray[np.float64]) -> float:
+        return float(np.dot(weights, np.maximum(seconds, 0.0)))
+
+    requests = [lease.request for lease in workload.leases]
+    begin = _numbers(request.submitted if request.start is None else request.start for request in requests)
+    return Load(
+        hosts=len(site),
+        window=window,
+        full=weigh(recorded),
+        clipped=weigh(np.minimum(window, begin + np.minimum(recorded, requested)) - begin),
+        without_ramp_up=weigh(np.minimum(window, begin + recorded) - np.maximum(_RAMP_UP * window, begin)),
+    )
