@@ -56,7 +56,8 @@ class SimulatedCloud:
     """Carries out operations in simulated time, and knows what planning must not know: how long the work really takes.
 
     :param behaviour: how it deviates from the plan
-    :param real_durations: seconds after which a lease's work is over, by lease id; leases that are not in it use all they get
+    :param real_durations: seconds after which a lease's work is over, by lease id; leases that are not in it use all
+        they get
     """
 
     def __init__(self, behaviour: CloudBehaviour, real_durations: Mapping[str, int]) -> None:

@@ -17,7 +17,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     :param arguments: the words after the program's name, those of the process if none
     """
-    parser = argparse.ArgumentParser(prog="lease-sim", description="Simulates leases on the engine of the lease scheduler.")
+    parser = argparse.ArgumentParser(
+        prog="lease-sim", description="Simulates leases on the engine of the lease scheduler."
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     simulate.add_parser(commands)
     experiments.add_parser(commands)
@@ -35,8 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("lease-sim: interrupted", file=sys.stderr)
         return 130
-
-
 
 
 if __name__ == "__main__":

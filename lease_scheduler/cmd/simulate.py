@@ -38,7 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "workload",
         nargs="?",
         metavar="WORKLOAD",
-        help=".swf[.gz], .lwf (XML or ten columns) or a shipped name; may be left out if the Haizea configuration names one",
+        help=".swf[.gz], .lwf (XML or ten columns) or a shipped name; the Haizea configuration may name it instead",
     )
     parser.add_argument(
         "--inject", action="append", default=[], metavar="FILE", help="merge another workload in; may be repeated"
@@ -46,12 +46,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--annotate", metavar="FILE", help="annotations (LWFA) for the merged workload")
     parser.add_argument("--haizea-conf", metavar="FILE", help="take the options from a configuration file of Haizea")
     parser.add_argument(
-        "--config-file", action="append", default=[], metavar="FILE", help="options in oslo.config's format; may be repeated"
+        "--config-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="options in oslo.config's format; may be repeated",
     )
     parser.add_argument(
         "--set", action="append", default=[], metavar="GROUP.OPTION=VALUE", help="set one option; wins over files"
     )
-    parser.add_argument("--output", metavar="DIR", help="where results go: leases.csv, summary.json, gantt.png and more")
+    parser.add_argument(
+        "--output", metavar="DIR", help="where results go: leases.csv, summary.json, gantt.png and more"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress, no summary")
     parser.set_defaults(func=simulate)
 
@@ -127,8 +133,9 @@ def _run(run: Run, *, quiet: bool) -> RunResult:
 
 def _report(result: RunResult, directory: Path, *, quiet: bool) -> None:
     try:
-        written = [*write_results(result, directory), draw_gantt(result, directory / "gantt.png")]
+        written = write_results(result, directory)
+        draw_gantt(result, directory / "gantt.png")
     except OSError as error:
         raise InputFileError(str(directory), None, f"results cannot be written: {error.strerror}") from error
     if not quiet:
-        print("Results: " + ", ".join(str(path) for path in written), file=sys.stderr)
+        print("Results: " + ", ".join(str(path) for path in (*written, directory / "gantt.png")), file=sys.stderr)

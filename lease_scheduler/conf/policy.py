@@ -31,7 +31,7 @@ OPTIONS: list[cfg.Opt] = [
         "preemption_age_scale",
         default=31 * 86_400,
         min=1,
-        help="by-kind, ar-preempts-be, ar-preempts-everything: age in seconds at which the score of a victim reaches 0.",
+        help="by-kind, ar-preempts-be, ar-preempts-everything: age in seconds at which a victim's score is 0.",
     ),
     cfg.StrOpt(
         "preemption_age_basis",

@@ -97,7 +97,9 @@ OPTIONS: list[cfg.Opt] = [
         help="A run that will be cut by a suspension must last (1 + factor) times what suspending and resuming take.",
     ),
     cfg.IntOpt(
-        "force_scheduling_threshold", min=0, help="Seconds that such a run must last, in place of the computed threshold."
+        "force_scheduling_threshold",
+        min=0,
+        help="Seconds that such a run must last, in place of the computed threshold.",
     ),
     cfg.StrOpt(
         "migration",
@@ -125,7 +127,12 @@ OPTIONS: list[cfg.Opt] = [
         "slack_threshold",
         default=2.0,
         min=1.0,
-        help="Deadline leases whose (deadline - start) / duration is at most this are tried at their start first, preempting "
-        "others.",
+        help="Deadline leases whose (deadline - start) / duration is at most this are tried at their start first, "
+        "preempting others.",
+    ),
+    cfg.BoolOpt(
+        "least_slack_first",
+        default=True,
+        help="Plan all planned deadline leases again, least slack first, if a new one finds no place otherwise.",
     ),
 ]

@@ -10,7 +10,8 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "resources",
         default="144 CPU:100,Memory:1024",
-        help="The hosts for workloads that do not name any: <count> <type>:<amount>,..., CPU in per cent of a core, Memory in MB.",
+        help="The hosts for workloads that do not name any: <count> <type>:<amount>,..., CPU in per "
+        "cent of a core, Memory in MB.",
     ),
     cfg.StrOpt(
         "stop_when",
@@ -45,11 +46,16 @@ OPTIONS: list[cfg.Opt] = [
         default="requested-and-actual",
         choices=[
             ("requested-and-actual", "requested and real duration are both longer"),
-            ("legacy", "as Haizea: a lease whose real duration is known asks for that plus the slowdown, and runs without it"),
+            (
+                "legacy",
+                "as Haizea: a lease whose real duration is known asks for that plus the slowdown, and runs without it",
+            ),
         ],
         help="What runtime_slowdown_percent makes longer.",
     ),
-    cfg.IntOpt("override_memory", default=-1, min=-1, help="MB of every VM in place of what the workload says; -1 keeps it."),
+    cfg.IntOpt(
+        "override_memory", default=-1, min=-1, help="MB of every VM in place of what the workload says; -1 keeps it."
+    ),
     cfg.IntOpt("boot_time", default=0, min=0, help="Seconds that the simulated cloud takes to boot; not planned for."),
     cfg.FloatOpt("suspend_factor", default=1.0, min=0.0, help="Real over planned time of suspensions."),
     cfg.FloatOpt("resume_factor", default=1.0, min=0.0, help="Real over planned time of resumptions."),

@@ -42,6 +42,7 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
         migration_bandwidth=group.migration_bandwidth,
         preempt_at=PreemptAt(group.preempt_at),
         slack_threshold=group.slack_threshold,
+        least_slack_first=group.least_slack_first,
     )
 
 
@@ -57,5 +58,7 @@ def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None
 
 def policy_options(conf: cfg.ConfigOpts) -> dict[str, str]:
     """The options of all policies as text."""
-    values: dict[str, Any] = {option.name: conf.policy[option.name] for option in policy.OPTIONS if option.name != "extra"}
+    values: dict[str, Any] = {
+        option.name: conf.policy[option.name] for option in policy.OPTIONS if option.name != "extra"
+    }
     return {**{name: str(value) for name, value in values.items()}, **conf.policy.extra}

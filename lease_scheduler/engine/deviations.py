@@ -307,9 +307,7 @@ class Deviations:
         if live.active_since is not None:
             live = self._state.stop_counting(live, now)
             self._state.cloud.discard(lease.lease_id, now)
-        if live.state is LeaseState.PENDING:
-            live = live.to(LeaseState.SCHEDULED)
-        elif live.state is LeaseState.QUEUED:
+        if live.state is LeaseState.PENDING or live.state is LeaseState.QUEUED:
             live = live.to(LeaseState.SCHEDULED)
         self._state.finish(live, LeaseState.FAILED, now, reason)
 

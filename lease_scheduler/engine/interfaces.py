@@ -59,7 +59,8 @@ class EventKind(Enum):
 class CloudEvent:
     """Something that really happened.
 
-    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), a host went down or came back
+    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), a host
+        went down or came back
     :ivar instant: when
     :ivar lease_id: the lease concerned, none for host events
     :ivar host: the host concerned, none if no single one

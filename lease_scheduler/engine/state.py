@@ -19,7 +19,8 @@ class EngineOptions:
 
     :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
     :ivar boot_attempts: how often the VMs of a lease are started before it fails
-    :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are moved
+    :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
+        moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
     """
 

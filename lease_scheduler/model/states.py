@@ -61,7 +61,8 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.RESUMED_READY: frozenset({_S.ACTIVE}),
 }
 
-#: A host that dies takes the state saved on it along; the lease then starts over. Haizea had no failures; this row is ours.
+#: A host that dies takes the state saved on it along; the lease then starts over. Haizea had no failures; this row
+#: is ours.
 _STATE_CAN_BE_LOST = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
 
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}

@@ -19,7 +19,8 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     """Give a deadline lease its place, moving other deadline leases if that is needed and does them no harm.
 
     A lease with little slack is tried at its start first, preempting who can afford it. Otherwise, or if that fails,
-    the earliest fit is taken. If there is none by the deadline, all deadline leases that are planned for later are planned again,
+    the earliest fit is taken. If there is none by the deadline, all deadline leases that are planned for later are
+    planned again,
     least slack first.
 
     :param may_preempt: whether running and planned deadline leases may be preempted
@@ -38,6 +39,8 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     reservation = place_whole(context, request, lease.remaining, lease.saved_on, requested_start, request.deadline)
     if reservation is not None:
         return context.plan.put(with_place(lease, reservation))
+    if not context.options.least_slack_first:
+        raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline")
     return _plan_least_slack_first(context, lease, requested_start, now)
 
 
@@ -121,7 +124,8 @@ def _map_moving(
 def _move(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> bool:
     """Preempt a lease by ``start``.
 
-    The rest of a deadline lease is planned after ``end``; nothing changes if that is too late for it. A best-effort lease goes
+    The rest of a deadline lease is planned after ``end``; nothing changes if that is too late for it. A best-effort
+    lease goes
     back to the queue when it is suspended.
     """
     try:

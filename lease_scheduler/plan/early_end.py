@@ -16,7 +16,8 @@ def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan every best-effort lease that has a place later than now once more, in the order of submission.
 
     None of them can get a later place than it had, because its own place is free again while it is planned. Hosts are
-    chosen afresh even where the instant stays the same, as Haizea did; which hosts stay free decides what can be backfilled.
+    chosen afresh even where the instant stays the same, as Haizea did; which hosts stay free decides what can be
+    backfilled.
 
     :return: how many were planned again
     """

@@ -86,7 +86,10 @@ def explain(context: PlanningContext, request: LeaseRequest, now: int) -> Refusa
         *_shorter(context, request, start),
     )
     if request.kind is LeaseKind.DEADLINE:
-        problem = f"deadline: no place for {request.node_count} nodes for {request.duration} s between {start} and {request.deadline}"
+        problem = (
+            f"deadline: no place for {request.node_count} nodes for {request.duration} s "
+            f"between {start} and {request.deadline}"
+        )
         return Refusal("deadline", _message(problem, alternatives), _taken(context, request, start), alternatives)
     taken = _taken(context, request, start)
     problem = (

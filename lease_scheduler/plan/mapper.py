@@ -26,7 +26,8 @@ def map_greedily(
 ) -> tuple[int, ...] | None:
     """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
 
-    Node sets are placed in decreasing order of what one VM needs; hosts are filled in the order of the policy, each with
+    Node sets are placed in decreasing order of what one VM needs; hosts are filled in the order of the policy, each
+    with
     as many VMs as it can take before the next one.
 
     :param demands: the request's node sets in the terms of the plan

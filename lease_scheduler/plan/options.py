@@ -42,7 +42,8 @@ class Migration(Enum):
 
 class PreemptAt(Enum):
     """When a running lease that cannot be suspended loses its hosts: as soon as a reservation is granted, or when
-    that reservation starts."""
+    that reservation starts.
+    """
 
     REQUEST = "request"
     START = "start"
@@ -71,6 +72,8 @@ class PlanningOptions:
     :ivar migration_bandwidth: Mb/s between hosts
     :ivar preempt_at: when a lease that cannot be suspended is stopped
     :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
+    :ivar least_slack_first: whether all planned deadline leases are planned again if a new one finds no place
+        (haizea F58)
     """
 
     backfilling_limit: int | None = 1
@@ -90,3 +93,4 @@ class PlanningOptions:
     migration_bandwidth: float = 1000.0
     preempt_at: PreemptAt = PreemptAt.START
     slack_threshold: float = 2.0
+    least_slack_first: bool = True

@@ -235,7 +235,9 @@ class Plan:
     # -- hosts that are out of service -------------------------------------------------------------------
 
     def block(self, host: int, start: int, end: int) -> None:
-        """Take a host out of service for an interval, or for longer than before; who holds something of it has to be moved."""
+        """Take a host out of service for an interval, or for longer than before; who holds something of it has to be
+        moved.
+        """
         if host in self._outages:
             self.unblock(host)
         self._outages[host] = (start, end)

@@ -1,4 +1,6 @@
-"""Injection: the leases of further workloads, merged into a base workload (haizea F27; Sotomayor 2010, appendix A.3.1)."""
+"""Injection: the leases of further workloads, merged into a base workload (haizea F27; Sotomayor 2010, appendix
+A.3.1).
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def check_plan(plan: Plan, now: int) -> None:
 def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -> None:
     """The run kept every promise.
 
-    No host was over capacity at any instant; every lease ended in exactly one final state; every done lease ran exactly as
+    No host was over capacity at any instant; every lease ended in exactly one final state; every done lease ran
+    exactly as
     long as it asked for, or until its work was over; no reservation began a second late.
 
     :param exact: whether the cloud did everything as planned; if not, only capacity and completeness are checked
@@ -72,9 +73,9 @@ def _check_promises(result: RunResult, real_durations: Mapping[str, int | None])
         if request.kind is LeaseKind.RESERVATION and lease.started != request.start:
             raise InvariantError(f"reservation {lease.lease_id} began at {lease.started}, not at {request.start}")
         if request.kind is LeaseKind.IMMEDIATE and lease.started != request.submitted:
-            raise InvariantError(f"immediate lease {lease.lease_id} began at {lease.started}, not when it was submitted")
+            raise InvariantError(f"immediate lease {lease.lease_id} began at {lease.started}, not at once")
         if request.deadline is not None and (lease.ended is None or lease.ended > request.deadline + _shutdown(result)):
-            raise InvariantError(f"lease {lease.lease_id} ended at {lease.ended}, after its deadline {request.deadline}")
+            raise InvariantError(f"lease {lease.lease_id} ended at {lease.ended}, its deadline was {request.deadline}")
 
 
 def _shutdown(result: RunResult) -> int:
@@ -107,4 +108,4 @@ def _check_capacity(result: RunResult) -> None:
         capacity = np.array([host.capacity.get(name, 0) for host in site.hosts])[ordered_hosts]
         if (used > capacity).any():
             worst = int(order[int((used - capacity).argmax())])
-            raise InvariantError(f"host {site.hosts[hosts[worst]].name} had too much {name} in use at {instants[worst]}")
+            raise InvariantError(f"{site.hosts[hosts[worst]].name} had too much {name} in use at {instants[worst]}")

@@ -299,7 +299,7 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
     """
     if not any(lease.request.price is not None or "simul_userrate" in lease.request.extras for lease in leases):
         return None
-    worth: dict[LeaseState, float] = {state: 0.0 for state in LeaseState}
+    worth: dict[LeaseState, float] = dict.fromkeys(LeaseState, 0.0)
     earned = 0.0
     for lease in leases:
         price = max(lease.request.price or 0.0, 0.0)

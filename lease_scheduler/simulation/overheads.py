@@ -34,7 +34,7 @@ class OverheadOptions:
     override_memory_mb: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.runtime_slowdown_percent or not isfinite(self.runtime_slowdown_percent):
+        if not self.runtime_slowdown_percent >= 0 or not isfinite(self.runtime_slowdown_percent):
             raise InvalidValueError(
                 "runtime_slowdown_percent", f"must be a number of at least 0, not {self.runtime_slowdown_percent}"
             )

@@ -1,7 +1,8 @@
 """Workloads that come with the package: a recorded month and three sets of reservations to inject into it.
 
 ``blue1`` is a month of a 144-host machine as its researcher cut it out of the log (SWF, the NOTICE file names the
-origin); ``t10``, ``t20`` and ``t30`` are the presets T10, T20 and T30 of the reservation generator with ``SHIPPED_SEED``
+origin); ``t10``, ``t20`` and ``t30`` are the presets T10, T20 and T30 of the reservation generator with
+``SHIPPED_SEED``
 (LWF). ``lease-sim generate --preset t20 --output FILE`` makes the second one again.
 """
 

@@ -11,7 +11,8 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 
 
 class Greedy(HostSelectionPolicy):
-    """Fewest leases first, then most free capacity, then unchanged for longest (up to the lease's duration), then host number.
+    """Fewest leases first, then most free capacity, then unchanged for longest (up to the lease's duration), then
+    host number.
 
     Sotomayor 2010, section 5.1.1 (haizea F34).
     """

@@ -12,11 +12,14 @@ _DAY = 86_400
 
 
 class ArPreemptsBestEffort(PreemptionPolicy):
-    """A reservation may preempt best-effort leases; the younger a lease is the better a victim it is, and old ones are safe.
+    """A reservation may preempt best-effort leases; the younger a lease is the better a victim it is, and old ones
+    are safe.
 
     Sotomayor 2010, section 4.3.2, with the ages of the author's programs (haizea F36, ``ar-preempts-be``). Options:
-    ``preemption_safe_age`` (7 days) from which a lease is never preempted, ``preemption_age_scale`` (31 days) at which the score would
-    reach 0, ``preemption_age_basis``: ``submission`` (default) counts the age from the submission, ``run`` counts what has run, so that
+    ``preemption_safe_age`` (7 days) from which a lease is never preempted, ``preemption_age_scale`` (31 days) at
+    which the score would
+    reach 0, ``preemption_age_basis``: ``submission`` (default) counts the age from the submission, ``run`` counts
+    what has run, so that
     the lease that loses least goes first.
     """
 

@@ -23,4 +23,6 @@ class PreemptionPolicy(ABC):
 
     @abstractmethod
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """How good a victim a lease is for one that wants to begin at the instant: higher goes first, ``NEVER`` never."""
+        """How good a victim a lease is for one that wants to begin at the instant: higher goes first, ``NEVER``
+        never.
+        """

@@ -14,9 +14,11 @@ _BEFORE_ALL_OTHERS = 1e9
 
 
 class ByKind(PreemptionPolicy):
-    """Reservations and deadline leases preempt best-effort leases; deadline leases also preempt deadline leases that can wait.
+    """Reservations and deadline leases preempt best-effort leases; deadline leases also preempt deadline leases that
+    can wait.
 
-    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds. Which best-effort
+    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds.
+    Which best-effort
     lease goes first, and which is too old to go, is decided as in ``ar-preempts-be``, with its options.
     """
 

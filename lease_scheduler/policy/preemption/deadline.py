@@ -11,7 +11,8 @@ class DeadlinePreemption(PreemptionPolicy):
     """A deadline lease is a victim if it would still meet its deadline; the one with most slack goes first.
 
     Sotomayor 2010, section 5.3 (haizea F57): with t the instant, d the time the preemptor takes plus suspension and
-    resumption, and r what the victim has left to run, it must hold t + d + r < deadline; the score is (deadline - t - d) / r.
+    resumption, and r what the victim has left to run, it must hold t + d + r < deadline; the score is (deadline - t
+    - d) / r.
     """
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:

@@ -153,7 +153,7 @@ class _Conf:
     def path(self, section: str, name: str) -> Path | None:
         """The file that an option names, none if it is not there or says none."""
         text = self.words.get((section, name))
-        return None if text is None or text.lower() == "none" and name != "tracefile" else self.resolved(text)
+        return None if text is None or (text.lower() == "none" and name != "tracefile") else self.resolved(text)
 
     def resolved(self, text: str) -> Path:
         """A relative path from the working directory if it exists there, else from the file's folder."""

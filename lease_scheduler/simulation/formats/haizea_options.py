@@ -1,4 +1,6 @@
-"""Every option of haizea.conf as data: its words, its default, and which of our options it sets (haizea, section 9.1)."""
+"""Every option of haizea.conf as data: its words, its default, and which of our options it sets (haizea, section
+9.1).
+"""
 
 from __future__ import annotations
 

@@ -89,8 +89,10 @@ def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) ->
 
     Left out are jobs that were cancelled while queued (no run time, status 5), jobs of unknown size and, unless the
     options say otherwise, jobs without requested time. The workload's attributes count them: ``swf_jobs`` in the
-    window and queues, ``swf_cancelled``, ``swf_unknown_size``, ``swf_without_requested_time``; ``swf_last_submission`` is
-    the instant of the last of these jobs, cancelled ones included. A run time of 0 counts as 1 s; a job that ran as long as it asked for, or longer, has no real duration: its lease ends at its end.
+    window and queues, ``swf_cancelled``, ``swf_unknown_size``, ``swf_without_requested_time``;
+    ``swf_last_submission`` is
+    the instant of the last of these jobs, cancelled ones included. A run time of 0 counts as 1 s; a job that ran as
+    long as it asked for, or longer, has no real duration: its lease ends at its end.
 
     :raises InputFileError: the file cannot be read or is wrong, naming the line
     """
@@ -179,7 +181,7 @@ def _lease(fields: list[str], values: list[float], options: SwfOptions) -> Workl
             "SWF_execnumber": fields[13],
         },
     )
-    return WorkloadLease(request, max(1, run_time) if 0 <= run_time and max(1, run_time) < requested_time else None)
+    return WorkloadLease(request, max(1, run_time) if run_time >= 0 and max(1, run_time) < requested_time else None)
 
 
 def _memory_mb(values: list[float], options: SwfOptions) -> int:

@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from lease_scheduler.model.errors import InvalidValueError
@@ -211,6 +211,7 @@ def _draw_queue(axes: Axes, result: RunResult, begin: int, end: int) -> None:
     axes.stairs(waiting, edges, fill=True, color="#8c8c8c")
     axes.set_ylim(0, max(1.0, 1.1 * float(waiting.max())))
     axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.set_ylabel("queued")
     axes.grid(axis="y")
 

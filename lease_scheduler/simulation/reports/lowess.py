@@ -48,7 +48,8 @@ def lowess(x: Floats, y: Floats, fraction: float = 2 / 3, iterations: int = 3) -
     for _ in range(iterations):
         residuals = np.abs(y - np.interp(x, where, curve))
         cutoff = 6 * float(np.median(residuals))
-        if cutoff < 1e-7 * float(residuals.mean()) or cutoff == 0:
+        if cutoff <= max(1e-7 * float(residuals.mean()), 1e-9 * float(np.ptp(y))):
+            # Most points lie on the curve; what is left of the others is rounding.
             break
         robustness = _bisquare(residuals / cutoff)
         curve = _fit(where, radii, x, y, robustness)

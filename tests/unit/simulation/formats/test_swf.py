@@ -239,7 +239,8 @@ def _users(workload: Workload) -> int:
 
 
 def test_blue1_the_author_s_extract() -> None:
-    """haizea, section 6.1: 5,108 leases of 5,545 jobs, 93 users, 66.86 % of at most an hour, 64.10 % of at most 4 nodes.
+    """haizea, section 6.1: 5,108 leases of 5,545 jobs, 93 users, 66.86 % of at most an hour, 64.10 % of at most 4
+    nodes.
 
     The last of the jobs, at 2,590,930 s, was cancelled in the queue; the last lease is submitted at 2,587,918 s.
     """

@@ -1,0 +1,57 @@
+# Everything lives in .venv. The machine needs make and Python 3.11 or later; another one: make PYTHON=/path/to/python3
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# Pictures are written to files, so no display is needed.
+export MPLBACKEND ?= Agg
+
+.PHONY: setup run test lint types imports unit docs notes sample-config check-sample benchmark experiment clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg setup.py pyproject.toml tools/make-venv.sh
+	tools/make-venv.sh "$(PYTHON)" "$(VENV)"
+	touch $@
+
+run: setup
+	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20
+
+# The tests come last, so that their count is what one sees in the end.
+test: lint types imports notes check-sample docs unit
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports
+
+notes: setup
+	$(BIN)/reno --quiet lint
+
+docs: setup
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html doc/source doc/build/html
+
+sample-config: setup
+	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf
+
+check-sample: setup
+	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf --output-file $(VENV)/sample.conf
+	diff --unified etc/lease-scheduler.conf.sample $(VENV)/sample.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
+
+unit: setup
+	$(BIN)/pytest --quiet --numprocesses 2 -m 'not slow'
+
+benchmark: setup
+	$(BIN)/python -m benchmarks
+
+experiment: setup
+	$(BIN)/lease-sim experiment haizea-5 --output output/haizea-5
+
+clean:
+	rm -rf $(VENV) .tox build dist doc/build output *.egg-info
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

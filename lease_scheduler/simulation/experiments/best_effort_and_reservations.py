@@ -1,0 +1,165 @@
+"""Best-effort leases with reservations on top, images predeployed (Sotomayor 2010, section 5.4; haizea E1).
+
+BLUE1 on 144 hosts, with one of 72 sets of reservations or none, under three configurations.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import Estimate, PlanningOptions, PreemptAt, Suspension
+from lease_scheduler.simulation import metrics
+from lease_scheduler.simulation.formats.old_lwf import read_old_lwf
+from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
+from lease_scheduler.simulation.injection import inject
+from lease_scheduler.simulation.overheads import OverheadOptions, apply_overheads
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings, StopWhen
+from lease_scheduler.simulation.shipped import load_workload
+from lease_scheduler.simulation.workload import Workload
+
+CONFIGURATIONS = ("NOVM-NOSR", "NOVM-SR", "VM-PREDEPLOY", "VM-PREDEPLOY (legacy)")
+
+LOADS = (5, 10, 15, 20, 25, 30)
+HOURS = (1, 2, 3, 4)
+SIZES = ("small", "medium", "large")
+
+_SET_ARCHIVE = "haizea/blue-injected-leases.tar.gz"
+_OLD_SIZES = {"small": "1small", "medium": "2medium", "large": "3large"}
+
+
+def set_name(load: int, hours: int, size: str) -> str:
+    """Name of one of the 72 sets of reservations."""
+    return f"U{load}_N{size}_D{hours}h"
+
+
+@dataclass(frozen=True)
+class ReservationCase:
+    """One run of BLUE1.
+
+    :ivar reservations: name of a set, or none
+    :ivar source: ``generated`` by us, or ``2008``: the author's files of that year
+    :ivar seed: of the generator
+    :ivar configuration: one of ``CONFIGURATIONS``
+    :ivar by_lease: whether waits and slowdowns of the single leases are wanted
+    """
+
+    reservations: str | None
+    source: str
+    seed: int
+    configuration: str
+    by_lease: bool = False
+
+    @property
+    def name(self) -> str:
+        """See ``campaign.Case``."""
+        details = " by-lease" if self.by_lease else ""
+        return f"blue1+{self.reservations} {self.source} seed={self.seed} {self.configuration}{details}"
+
+    def run(self) -> dict[str, Any]:
+        """See ``campaign.Case``."""
+        workload = load_workload("blue1")
+        if self.reservations is not None:
+            workload = inject(workload, self._reservations())
+        workload = apply_overheads(workload, _overheads(self.configuration))
+        result = Run(workload, _settings(self.configuration)).execute()
+        return {**_figures(result), **(_by_lease(result) if self.by_lease else {})}
+
+    def _reservations(self) -> Workload:
+        assert self.reservations is not None
+        if self.source == "2008":
+            return read_set_of_2008(self.reservations)
+        return generate_reservations(preset_by_name(self.reservations), self.seed)
+
+
+def _settings(configuration: str) -> RunSettings:
+    """What section 5.4 sets: 50 MB/s, 1000 Mb/s, aggressive backfilling, and the author's timing of preemptions."""
+    return RunSettings(
+        planning=PlanningOptions(
+            suspension=Suspension.NONE if configuration == "NOVM-NOSR" else Suspension.ALL,
+            suspend_estimate=Estimate.SUM,
+            preempt_at=PreemptAt.REQUEST,
+        ),
+        engine=EngineOptions(explain_refusals=False),
+        preemption="ar-preempts-everything",
+        stop_when=StopWhen.BEST_EFFORT_DONE,
+    )
+
+
+def _overheads(configuration: str) -> OverheadOptions:
+    if not configuration.startswith("VM-"):
+        return OverheadOptions()
+    return OverheadOptions(
+        runtime_slowdown_percent=5,
+        boot_shutdown_s=20,
+        applies_to="besteffort",
+        slowdown_mode="legacy" if configuration.endswith("(legacy)") else "requested-and-actual",
+    )
+
+
+def _figures(result: RunResult) -> dict[str, Any]:
+    measured = metrics.measurements(result.leases)
+    reservations = [lease for lease in result.leases if lease.kind is LeaseKind.RESERVATION]
+    return {
+        "all_best_effort_s": metrics.all_best_effort(result),
+        "mean_wait_s": metrics.mean(measured.waiting),
+        "mean_slowdown": metrics.mean(measured.slowdown),
+        "reservations": len(reservations),
+        "rejected_reservations": sum(lease.state is LeaseState.REJECTED for lease in reservations),
+        "suspensions": result.counters.get("suspensions", 0),
+        "wall_s": result.wall_s,
+    }
+
+
+def _by_lease(result: RunResult) -> dict[str, Any]:
+    measured = metrics.measurements(result.leases)
+    return {
+        "duration_s": measured.requested_duration.tolist(),
+        "nodes": measured.nodes.tolist(),
+        "cpu_hours": measured.cpu_hours.tolist(),
+        "wait_s": measured.waiting.tolist(),
+        "slowdown": measured.slowdown.tolist(),
+    }
+
+
+def data_folder() -> Path | None:
+    """The folder of workload logs that cannot be shipped, none if ``LEASE_SCHEDULER_DATA`` does not name one."""
+    folder = os.environ.get("LEASE_SCHEDULER_DATA")
+    return Path(folder) if folder and Path(folder).is_dir() else None
+
+
+@cache
+def _archive(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as archive:
+        return {
+            Path(member.name).name: stream.read()
+            for member in archive.getmembers()
+            if "/30days/" in member.name and (stream := archive.extractfile(member)) is not None
+        }
+
+
+def read_set_of_2008(name: str) -> Workload:
+    """One of the author's own sets of reservations, whose intervals scatter by an hour.
+
+    :raises InvalidValueError: the folder of workload logs is not there
+    """
+    folder = data_folder()
+    if folder is None:
+        raise InvalidValueError("LEASE_SCHEDULER_DATA", "must name the folder of workload logs for the sets of 2008")
+    load, size, hours = name[1:].split("_")
+    file_name = f"work_{int(load):02d}-dur_{hours[1:]}-size_{_OLD_SIZES[size[1:]]}.lwf"
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / file_name
+        path.write_bytes(_archive(folder / _SET_ARCHIVE)[file_name])
+        return read_old_lwf(path)

@@ -1,0 +1,174 @@
+"""What has to come out of ``deadlines``: table 5.2 and figure 5.12 (Sotomayor 2010, section 5.5; haizea.md 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from lease_scheduler.simulation.experiments.campaign import Outcome
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.deadlines import DEADLINES, MODES, STARTS, TRACES, DeadlineCase
+
+Outcomes = Mapping[str, Outcome]
+
+#: The rows of table 5.2.
+_ROWS = (("LATE", "TIGHT"), ("UNIFORM", "UNIFORM"), ("EARLY", "LOOSE"))
+
+#: Criterion -> trace -> row -> accepted in the dissertation by mode, and out of how many.
+_TABLE: dict[str, dict[str, dict[tuple[str, str], tuple[int, int, int, int]]]] = {
+    "slack": {
+        "BLUE2": {
+            ("LATE", "TIGHT"): (597, 873, 902, 1155),
+            ("UNIFORM", "UNIFORM"): (86, 132, 128, 192),
+            ("EARLY", "LOOSE"): (13, 18, 18, 29),
+        },
+        "DS": {
+            ("LATE", "TIGHT"): (920, 1298, 1287, 2256),
+            ("UNIFORM", "UNIFORM"): (129, 262, 270, 468),
+            ("EARLY", "LOOSE"): (22, 29, 33, 50),
+        },
+    },
+    "wait": {
+        "BLUE2": {
+            ("LATE", "TIGHT"): (2553, 2973, 3049, 3387),
+            ("UNIFORM", "UNIFORM"): (632, 732, 739, 839),
+            ("EARLY", "LOOSE"): (75, 81, 80, 94),
+        },
+        "DS": {
+            ("LATE", "TIGHT"): (1987, 2391, 2401, 3467),
+            ("UNIFORM", "UNIFORM"): (400, 569, 580, 774),
+            ("EARLY", "LOOSE"): (51, 62, 63, 74),
+        },
+    },
+}
+
+#: Criterion -> trace -> accepted share in % for LATE/TIGHT: (no preemption, with preemption) as (least, most).
+_SHARES = {
+    "slack": {"BLUE2": ((47, 57), (70, 83)), "DS": ((33, 46), (50, 62))},
+    "wait": {"BLUE2": ((72, 80), (84, 93)), "DS": ((50, 62), (64, 75))},
+}
+
+#: Number of tight leases that the laws of the annotations lead to: criterion -> trace -> row.
+_EXPECTED = {
+    "slack": {"BLUE2": (1161, 214, 24), "DS": (2231, 482, 51)},
+    "wait": {"BLUE2": (3409, 884, 97), "DS": (3460, 813, 87)},
+}
+
+#: Figure 5.12 as an independent repetition gave it: trace -> start -> utilisation for TIGHT, UNIFORM, LOOSE, without
+#: preemption.
+_UTILISATION = {
+    "BLUE2": {"EARLY": (0.61, 0.70, 0.75), "UNIFORM": (0.59, 0.69, 0.73), "LATE": (0.59, 0.67, 0.71)},
+    "DS": {"EARLY": (0.41, 0.48, 0.51), "UNIFORM": (0.37, 0.45, 0.47), "LATE": (0.36, 0.42, 0.47)},
+}
+
+_SIGMAS = 4
+_MANY = 400
+
+
+def cases(seed: int) -> list[DeadlineCase]:
+    """All runs: the grid of figure 5.12 in three modes, and the rows of table 5.2 without the last step of the
+    algorithm.
+    """
+    grid = [
+        DeadlineCase(trace, start, deadline, mode, seed)
+        for trace in TRACES
+        for start in STARTS
+        for deadline in DEADLINES
+        for mode in MODES
+    ]
+    rows = [
+        DeadlineCase(trace, *row, mode, seed, least_slack_first=False)
+        for trace in TRACES
+        for row in _ROWS
+        for mode in MODES
+    ]
+    return grid + rows
+
+
+def table_checks(outcomes: Outcomes, seed: int) -> list[Check]:
+    """E2.2: table 5.2."""
+    checks = []
+    for criterion, traces in _TABLE.items():
+        for trace, rows in traces.items():
+            for number, (row, thesis) in enumerate(rows.items()):
+                checks += _row_checks(
+                    outcomes, seed, criterion, trace, row, thesis, _EXPECTED[criterion][trace][number]
+                )
+    return checks
+
+
+def _row_checks(
+    outcomes: Outcomes,
+    seed: int,
+    criterion: str,
+    trace: str,
+    row: tuple[str, str],
+    thesis: tuple[int, int, int, int],
+    expected: int,
+) -> list[Check]:
+    name = f"{trace} {row[0]}/{row[1]}, tight by {criterion}"
+    found = [outcomes[DeadlineCase(trace, *row, mode, seed).name] for mode in MODES]
+    plain = [outcomes[DeadlineCase(trace, *row, mode, seed, least_slack_first=False).name] for mode in MODES]
+    total = found[0][f"tight_by_{criterion}"]
+    accepted = [outcome[f"accepted_by_{criterion}"] for outcome in found]
+    accepted_plain = [outcome[f"accepted_by_{criterion}"] for outcome in plain]
+    spread = _SIGMAS * expected**0.5
+    checks = [Check(f"{name}: out of", thesis[3], (total,), expected - spread, expected + spread)]
+    for number, mode in enumerate(MODES):
+        bands = _SHARES[criterion][trace] if row == ("LATE", "TIGHT") else None
+        low, high = bands[min(number, 1)] if bands else (None, None)
+        note = f"without the least-slack-first step {100 * accepted_plain[number] / total:.1f}"
+        checks.append(
+            Check(
+                f"{name}, {mode}: accepted, %",
+                100 * thesis[number] / thesis[3],
+                (100 * accepted[number] / total,),
+                low,
+                high,
+                note,
+            )
+        )
+    gain = 100 * (min(accepted[1:]) - accepted[0]) / total
+    checks.append(Check(f"{name}: gain by preemption, points", None, (gain,), 0, None))
+    if total > _MANY:
+        difference = 100 * abs(accepted[2] - accepted[1]) / total
+        checks.append(Check(f"{name}: difference by suspension, points", None, (difference,), None, 4))
+    return checks
+
+
+def utilisation(outcomes: Outcomes, seed: int, trace: str, mode: str) -> dict[tuple[str, str], float]:
+    """Figure 5.12: (start, deadline) -> mean utilisation."""
+    return {
+        (start, deadline): outcomes[DeadlineCase(trace, start, deadline, mode, seed).name]["utilisation"]
+        for start in STARTS
+        for deadline in DEADLINES
+    }
+
+
+def utilisation_checks(outcomes: Outcomes, seed: int) -> list[Check]:
+    """E2.1: figure 5.12. What stands as thesis is the independent repetition; the figure itself gives no numbers."""
+    checks = []
+    for trace, starts in _UTILISATION.items():
+        ours = {mode: utilisation(outcomes, seed, trace, mode) for mode in MODES}
+        without = ours["no preemption"]
+        for start, values in starts.items():
+            for deadline, value in zip(DEADLINES, values, strict=True):
+                found = without[start, deadline]
+                checks.append(
+                    Check(f"{trace} {start}/{deadline}: utilisation", value, (found,), value - 0.06, value + 0.06)
+                )
+        for mode in MODES[1:]:
+            largest = max(abs(ours[mode][cell] - without[cell]) for cell in without)
+            checks.append(
+                Check(f"{trace}: largest change of utilisation by preemption {mode}", None, (largest,), None, 0.08)
+            )
+        checks.append(_falls(trace, "with tighter deadlines", [[without[s, d] for d in DEADLINES] for s in STARTS]))
+        checks.append(
+            _falls(trace, "with later starts", [[without[s, d] for s in reversed(STARTS)] for d in DEADLINES])
+        )
+    return checks
+
+
+def _falls(trace: str, how: str, lines: Sequence[Sequence[float]]) -> Check:
+    falling = sum(a <= b for line in lines for a, b in pairwise(line))
+    return Check(f"{trace}: of 6 steps, those in which utilisation falls {how}", 6, (falling,), 6, None)

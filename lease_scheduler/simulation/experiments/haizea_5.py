@@ -1,0 +1,110 @@
+"""Chapter 5 of Haizea's dissertation, whole: runs, checks, tables and figures (Sotomayor 2010; haizea E1 and E2)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.experiments import deadline_checks, reservation_checks
+from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
+from lease_scheduler.simulation.experiments.campaign import Case, Outcome, run_campaign
+from lease_scheduler.simulation.experiments.checks import Check, missed, print_checks
+from lease_scheduler.simulation.experiments.deadlines import MODES, TRACES
+from lease_scheduler.simulation.formats.files import replace_file
+from lease_scheduler.simulation.reports.plots import plot_against, plot_all_best_effort_grid, plot_utilisation
+
+_SEEDS = (1, 2, 3, 4)
+_DEADLINE_SEED = 1
+
+#: Figure -> quantity on the abscissa and measure, each with its column, its scale and what stands at the axis.
+_SHAPES = {
+    "fig-5.3-wait-over-duration": ("duration_s", 3600, "requested duration (h)", "wait_s", 3600, "waiting time (h)"),
+    "fig-5.4-slowdown-over-duration": ("duration_s", 3600, "requested duration (h)", "slowdown", 1, "bounded slowdown"),
+    "fig-5.6-wait-over-nodes": ("nodes", 1, "nodes", "wait_s", 3600, "waiting time (h)"),
+    "fig-5.7-slowdown-over-nodes": ("nodes", 1, "nodes", "slowdown", 1, "bounded slowdown"),
+    "fig-5.9-wait-over-cpu-hours": ("cpu_hours", 1, "CPU hours", "wait_s", 3600, "waiting time (h)"),
+    "fig-5.10-slowdown-over-cpu-hours": ("cpu_hours", 1, "CPU hours", "slowdown", 1, "bounded slowdown"),
+}
+
+
+def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console: Console) -> int:
+    """Run what has no outcome in the directory yet, print every check and write CSV files and plots.
+
+    Without the folder of workload logs, the parts that need logs which cannot be shipped are left out, and said to be.
+
+    :param jobs: processes at a time, as many as there are cores if none
+    :param quick: one seed and table 5.1 only
+    :return: number of checks outside their band
+    """
+    seeds = _SEEDS[:1] if quick else _SEEDS
+    has_logs = data_folder() is not None and not quick
+    cases: list[Case] = [*reservation_checks.table_cases(seeds, with_2008=has_logs)]
+    if not quick:
+        cases += reservation_checks.grid_cases("generated")
+    if has_logs:
+        cases += [*reservation_checks.grid_cases("2008"), *deadline_checks.cases(_DEADLINE_SEED)]
+    outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
+    groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
+    for title, checks in groups.items():
+        print_checks(title, checks, console)
+    if not has_logs and not quick:
+        console.print(
+            "Left out, because LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12."
+        )
+    everything = [check for checks in groups.values() for check in checks]
+    replace_file(directory / "checks.csv", _csv([check.row() for check in everything]))
+    replace_file(directory / "runs.csv", _csv([_scalars(case.name, outcomes[case.name]) for case in cases]))
+    _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
+    outside = missed(everything)
+    judged = sum(check.passed is not None for check in everything)
+    console.print(f"{judged - len(outside)} of {judged} figures lie in their bands. Results: {directory}")
+    return len(outside)
+
+
+def _checks(
+    outcomes: dict[str, Outcome], seeds: Sequence[int], *, quick: bool, has_logs: bool
+) -> dict[str, list[Check]]:
+    groups = {
+        "Baseline (E1.0)": reservation_checks.baseline_checks(outcomes),
+        "Table 5.1 (E1.1), mean over seeds": reservation_checks.table_checks(outcomes, seeds, with_2008=has_logs),
+        "Figures 5.3 to 5.11 as numbers (E1.3)": reservation_checks.shape_checks(outcomes, seeds),
+    }
+    if not quick:
+        groups["Figure 5.2 (E1.2)"] = reservation_checks.grid_checks(outcomes, "generated")
+    if has_logs:
+        groups["Figure 5.2 with the author's sets of 2008"] = reservation_checks.grid_checks(outcomes, "2008")
+        groups["Table 5.2 (E2.2)"] = deadline_checks.table_checks(outcomes, _DEADLINE_SEED)
+        groups["Figure 5.12 (E2.1)"] = deadline_checks.utilisation_checks(outcomes, _DEADLINE_SEED)
+    return groups
+
+
+def _draw(outcomes: dict[str, Outcome], directory: Path, seeds: Sequence[int], *, quick: bool, has_logs: bool) -> None:
+    for name, (quantity, divisor, quantity_label, measure, measure_divisor, measure_label) in _SHAPES.items():
+        panels = reservation_checks.lowess_panels(outcomes, seeds, quantity, measure, (divisor, measure_divisor))
+        plot_against(panels, directory / f"{name}.png", quantity=quantity_label, measure=measure_label)
+    if not quick:
+        plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, "generated"), directory / "fig-5.2.png")
+    if has_logs:
+        plot_all_best_effort_grid(
+            reservation_checks.grid_ratios(outcomes, "2008"), directory / "fig-5.2-sets-of-2008.png"
+        )
+        for trace in TRACES:
+            values = {mode: deadline_checks.utilisation(outcomes, _DEADLINE_SEED, trace, mode) for mode in MODES}
+            plot_utilisation(values, directory / f"fig-5.12-{trace.lower()}.png")
+
+
+def _scalars(name: str, outcome: Outcome) -> dict[str, str]:
+    return {"case": name, **{key: str(value) for key, value in outcome.items() if not isinstance(value, list)}}
+
+
+def _csv(rows: list[dict[str, str]]) -> bytes:
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue().encode()

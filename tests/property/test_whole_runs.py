@@ -1,0 +1,208 @@
+"""Random sites, leases, options and clouds, from the first request to the last end (haizea F92).
+
+Whatever is drawn, the invariants hold at every step, every promise is kept when the cloud does as it is told, and nothing
+is lost or oversold when it does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import (
+    Estimate,
+    Exclusion,
+    Migration,
+    PlanningOptions,
+    PreemptAt,
+    Suspension,
+)
+from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+_TRAITS = ("gpu", "ssd")
+_EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+#: Round instants meet each other often, odd ones seldom; both kinds are needed.
+_INSTANTS = st.one_of(st.integers(0, 12).map(lambda quarter: quarter * 300), st.integers(0, 4000))
+_DURATIONS = st.one_of(st.integers(1, 8).map(lambda quarter: quarter * 300), st.integers(1, 3000))
+
+
+@st.composite
+def _hosts(draw: st.DrawFn, number: int) -> Host:
+    capacity = {VCPU: draw(st.sampled_from([100, 200, 400])), MEMORY_MB: draw(st.sampled_from([1024, 2048, 4096]))}
+    if draw(st.booleans()):
+        capacity[DISK_GB] = draw(st.integers(1, 20))
+    traits = draw(st.frozensets(st.sampled_from(_TRAITS)))
+    max_unit = {VCPU: 100} if draw(st.integers(0, 3)) == 0 else {}
+    return Host(f"host-{number}", Resources(capacity), traits, Resources(max_unit))
+
+
+@st.composite
+def _sites(draw: st.DrawFn) -> Site:
+    if draw(st.booleans()):
+        return Site.homogeneous(draw(st.integers(1, 5)), Resources({VCPU: 100, MEMORY_MB: 1024}))
+    return Site.of(draw(_hosts(number)) for number in range(draw(st.integers(1, 5))))
+
+
+@st.composite
+def _node_sets(draw: st.DrawFn) -> NodeSet:
+    resources = {VCPU: draw(st.sampled_from([25, 50, 100, 200])), MEMORY_MB: draw(st.sampled_from([256, 1000, 1024]))}
+    if draw(st.integers(0, 4)) == 0:
+        resources[DISK_GB] = draw(st.integers(1, 10))
+    traits = draw(st.frozensets(st.sampled_from(_TRAITS), max_size=1)) if draw(st.integers(0, 3)) == 0 else frozenset()
+    return NodeSet(draw(st.integers(1, 4)), Resources(resources), traits)
+
+
+@st.composite
+def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
+    kind = draw(st.sampled_from(LeaseKind))
+    submitted = draw(_INSTANTS)
+    duration = draw(_DURATIONS)
+    start = None
+    deadline = None
+    if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
+        start = submitted + draw(st.one_of(st.just(0), st.integers(0, 2000), st.sampled_from([300, 900, 1800])))
+    if kind is LeaseKind.DEADLINE:
+        assert start is not None
+        deadline = start + duration + draw(st.one_of(st.integers(0, 600), st.integers(0, 9000)))
+    request = LeaseRequest(
+        str(number),
+        kind,
+        tuple(draw(st.lists(_node_sets(), min_size=1, max_size=2))),
+        submitted,
+        duration,
+        start,
+        deadline,
+        preemptible=draw(st.booleans()) or (kind is LeaseKind.BEST_EFFORT and draw(st.booleans())),
+        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND, *PreemptionMode])),
+    )
+    real = draw(st.integers(1, duration + 10)) if draw(st.booleans()) else None
+    return WorkloadLease(request, real)
+
+
+@st.composite
+def _workloads(draw: st.DrawFn) -> Workload:
+    leases = [draw(_leases(number)) for number in range(1, draw(st.integers(1, 12)) + 1)]
+    leases.sort(key=lambda lease: lease.request.submitted)
+    return Workload("random", tuple(leases), draw(_sites()))
+
+
+_PLANNING = st.builds(
+    PlanningOptions,
+    backfilling_limit=st.sampled_from([0, 1, 2, None]),
+    suspension=st.sampled_from([Suspension.ALL, *Suspension]),
+    suspend_rate=st.sampled_from([5.0, 32.0, 50.0]),
+    resume_rate=st.sampled_from([5.0, 32.0, 50.0]),
+    exclusion=st.sampled_from(Exclusion),
+    override_suspend_time=st.sampled_from([None, None, 0, 7]),
+    override_resume_time=st.sampled_from([None, None, 0, 7]),
+    suspend_estimate=st.sampled_from(Estimate),
+    suspend_buffer=st.sampled_from([0, 0, 5]),
+    enactment_overhead=st.sampled_from([0, 0, 2]),
+    shutdown_time=st.sampled_from([0, 0, 10]),
+    scheduling_threshold_factor=st.sampled_from([0.0, 1.0, 2.5]),
+    force_scheduling_threshold=st.sampled_from([None, None, 0, 1, 100]),
+    migration=st.sampled_from(Migration),
+    migration_bandwidth=st.sampled_from([100.0, 1000.0]),
+    preempt_at=st.sampled_from(PreemptAt),
+    slack_threshold=st.sampled_from([0.0, 2.0, 100.0]),
+    least_slack_first=st.booleans(),
+)
+
+_SETTINGS = st.builds(
+    RunSettings,
+    planning=_PLANNING,
+    engine=st.builds(
+        EngineOptions,
+        planning_lead=st.sampled_from([0, 0, 10]),
+        boot_attempts=st.integers(1, 3),
+        host_repair_time=st.sampled_from([60, 3600]),
+        explain_refusals=st.booleans(),
+    ),
+    preemption=st.sampled_from(["by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]),
+    host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
+    policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
+    deadline_preemption=st.booleans(),
+    check_invariants=st.just(True),
+)
+
+
+@st.composite
+def _clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
+    factors = st.sampled_from([1.0, 1.0, 0.5, 1.7, 4.0])
+    failures = []
+    if draw(st.booleans()):
+        for host in draw(st.lists(st.integers(0, hosts - 1), max_size=3, unique=True)):
+            failures.append(HostFailure(host, draw(_INSTANTS), draw(st.sampled_from([1, 100, 1000, 10_000]))))
+    return CloudBehaviour(
+        boot_time=draw(st.sampled_from([0, 0, 20, 400])),
+        suspend_factor=draw(factors),
+        resume_factor=draw(factors),
+        stop_factor=draw(factors),
+        transfer_factor=draw(factors),
+        spread=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        boot_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        resume_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        host_failures=tuple(failures),
+        seed=draw(st.integers(0, 99)),
+    )
+
+
+@_EXAMPLES
+@given(_workloads(), _SETTINGS)
+def test_every_promise_is_kept_when_the_cloud_does_as_it_is_told(workload: Workload, run_settings: RunSettings) -> None:
+    """haizea F50, F53-F59, F92: whoever is accepted gets all he asked for, and in time."""
+    result = Run(workload, run_settings).execute()
+
+    check_result(result, workload)
+    for lease in result.leases:
+        assert lease.state in (LeaseState.DONE, LeaseState.REJECTED), (lease.lease_id, lease.state, lease.reason)
+        assert lease.state is not LeaseState.REJECTED or lease.reason
+        assert lease.ended is not None
+        if lease.state is LeaseState.DONE and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            _assert_uninterrupted(result, lease.lease_id)
+
+
+def _assert_uninterrupted(result: RunResult, lease_id: str) -> None:
+    runs = [o for o in result.occupations if o.lease_id == lease_id and o.phase.value == "run"]
+    assert len(runs) == 1, runs
+
+
+@_EXAMPLES
+@given(_workloads(), _SETTINGS, st.data())
+def test_nothing_is_lost_or_oversold_when_the_cloud_deviates(
+    workload: Workload, run_settings: RunSettings, data: st.DataObject
+) -> None:
+    """haizea F95: late operations, failed boots and dead hosts."""
+    assert workload.site is not None
+    cloud = data.draw(_clouds(len(workload.site)))
+
+    result = Run(workload, replace(run_settings, cloud=cloud)).execute()
+
+    check_result(result, workload, exact=False)
+    for lease in result.leases:
+        assert lease.state is LeaseState.DONE or lease.reason, (lease.lease_id, lease.state)
+
+
+@settings(_EXAMPLES, max_examples=40)
+@given(_workloads(), _SETTINGS, st.data())
+def test_the_same_run_twice_is_the_same(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+    """The same input and seed give the same result, whatever the cloud does."""
+    assert workload.site is not None
+    chosen = replace(run_settings, cloud=data.draw(_clouds(len(workload.site))))
+
+    first, second = (Run(workload, chosen).execute() for _ in range(2))
+
+    timeless = {"wall_s": 0.0, "peak_rss_bytes": 0}
+    assert replace(first, **timeless) == replace(second, **timeless)

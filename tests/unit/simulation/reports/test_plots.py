@@ -1,0 +1,117 @@
+"""The figures of the experiments: what is on them, their bytes, and what cannot be drawn (haizea sections 5.1, 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.reports import plots
+
+GRID = {
+    name: {
+        (rho, delta, nu): 1 + factor * rho / delta for rho in (5, 10) for delta in (1, 4) for nu in ("small", "large")
+    }
+    for name, factor in (("NOVM-NOSR", 0.01), ("NOVM-SR", 0.001))
+}
+DURATIONS = np.linspace(0.1, 10, 50)
+PANELS = {
+    "T10": {"NOVM-NOSR": (DURATIONS, 2 * DURATIONS), "NOVM-SR": (DURATIONS, np.ones(50))},
+    "T20": {"NOVM-NOSR": (DURATIONS, 4 * DURATIONS)},
+}
+UTILISATIONS = {
+    mode: {(start, deadline): 0.5 for start in ("EARLY", "LATE") for deadline in ("TIGHT", "LOOSE")}
+    for mode in ("without preemption", "with preemption")
+}
+
+
+def draw_grid(path: Path) -> None:
+    plots.plot_all_best_effort_grid(GRID, path)
+
+
+def draw_against(path: Path) -> None:
+    plots.plot_against(PANELS, path, quantity="requested duration (h)", measure="waiting time (h)")
+
+
+def draw_utilisation(path: Path) -> None:
+    plots.plot_utilisation(UTILISATIONS, path)
+
+
+def texts(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.strip().removeprefix("<!-- ").removesuffix(" -->") for line in lines if "<!--" in line]
+
+
+@pytest.mark.parametrize("draw", [draw_grid, draw_against, draw_utilisation])
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_the_same_numbers_give_the_same_bytes(draw: Callable[[Path], None], suffix: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
+    for path in paths:
+        draw(path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_grid_has_a_panel_for_each_size_and_a_key_for_each_configuration_and_duration(tmp_path: Path) -> None:
+    """haizea section 5.1, fig. 5.2."""
+    draw_grid(tmp_path / "grid.svg")
+    shown = texts(tmp_path / "grid.svg")
+    assert {"small reservations", "large reservations", "NOVM-NOSR", "NOVM-SR", "1 h", "4 h", "5%", "10%"} <= set(shown)
+    assert shown.index("small reservations") < shown.index("large reservations")
+
+
+def test_a_grid_may_have_holes(tmp_path: Path) -> None:
+    holes = {"NOVM-NOSR": GRID["NOVM-NOSR"], "NOVM-SR": {(30, 2, "small"): 1.05}}
+    plots.plot_all_best_effort_grid(holes, tmp_path / "grid.svg")
+    assert {"1 h", "2 h", "4 h", "30%"} <= set(texts(tmp_path / "grid.svg"))
+
+
+def test_curves_have_a_panel_for_each_workload(tmp_path: Path) -> None:
+    """haizea section 5.1, figs. 5.3-5.11."""
+    draw_against(tmp_path / "against.svg")
+    shown = texts(tmp_path / "against.svg")
+    assert {"T10", "T20", "NOVM-NOSR", "NOVM-SR", "waiting time (h)"} <= set(shown)
+    assert shown.count("requested duration (h)") == 2
+    assert shown.count("NOVM-SR") == 1
+
+
+def test_a_flat_curve_at_zero_can_be_drawn(tmp_path: Path) -> None:
+    panels = {"T10": {"NOVM-SR": (DURATIONS, np.zeros(50))}}
+    plots.plot_against(panels, tmp_path / "against.png", quantity="nodes", measure="waiting time (h)")
+    assert (tmp_path / "against.png").stat().st_size > 0
+
+
+def test_utilisation_has_a_bar_for_each_pair_of_laws(tmp_path: Path) -> None:
+    """haizea section 5.2, fig. 5.12."""
+    draw_utilisation(tmp_path / "utilisation.svg")
+    shown = texts(tmp_path / "utilisation.svg")
+    assert {"without preemption", "with preemption", "EARLY start", "LATE start", "TIGHT", "LOOSE"} <= set(shown)
+    # Four bars a panel, and the tick of the axis.
+    assert shown.count("50%") == 8
+
+
+@pytest.mark.parametrize(
+    ("draw", "problem"),
+    [
+        (lambda path: plots.plot_all_best_effort_grid({}, path), "ratios: must hold something"),
+        (lambda path: plots.plot_all_best_effort_grid({"a": {}}, path), "ratios: must hold something"),
+        (
+            lambda path: plots.plot_all_best_effort_grid({str(name): {(5, 1, "s"): 1.0} for name in range(8)}, path),
+            "configurations: can be at most 7 in one picture, not 8",
+        ),
+        (
+            lambda path: plots.plot_all_best_effort_grid({"a": {(5, delta, "s"): 1.0 for delta in range(7)}}, path),
+            "durations: can be at most 6",
+        ),
+        (lambda path: plots.plot_against({}, path, quantity="x", measure="y"), "panels: must hold something"),
+        (lambda path: plots.plot_against({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
+        (lambda path: plots.plot_utilisation({}, path), "utilisations: must hold something"),
+        (lambda path: plots.plot_utilisation({"a": {}}, path), "utilisations: must hold something"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw: Callable[[Path], None], problem: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidValueError, match=problem):
+        draw(tmp_path / "plot.png")
+    assert list(tmp_path.iterdir()) == []
