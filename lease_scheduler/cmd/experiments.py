@@ -35,6 +35,6 @@ def experiment(given: argparse.Namespace) -> int:
         raise InvalidValueError("--jobs", f"must be at least 1, not {given.jobs}")
     directory = Path(given.output or f"output/{given.name}")
     # Tables are as wide as they have to be where nobody looks at them on a terminal.
-    console = Console(width=None if Console().is_terminal else 200)
+    console = Console(width=None if Console().is_terminal else haizea_5.REPORT_WIDTH)
     _EXPERIMENTS[given.name](directory, jobs=given.jobs, quick=given.quick, quiet=given.quiet, console=console)
     return 0

@@ -36,8 +36,9 @@ _UNMEASURED = math.nan
 
 @dataclass(frozen=True)
 class LeaseCounts:
-    """How many leases came to which end; ``requested`` is the sum of ``rejected``, ``done``, ``cancelled``,
-    ``failed`` and ``unfinished``.
+    """How many leases came to which end.
+
+    Requested are as many as rejected, done, cancelled, failed and unfinished together.
 
     :ivar requested: all of them
     :ivar accepted: those that were not rejected

@@ -144,11 +144,11 @@ def test_without_a_gap_high_enough_a_vm_is_drawn_in_pieces() -> None:
 
 
 def test_more_than_fits_stays_within_the_host() -> None:
-    result = run([("a", 0, 5, (0,), (3,)), ("b", 0, 5, (0,), (3,)), ("c", 0, 5, (0,), (1,))])
+    result = run([("a", 0, 5, (0,), (3,)), ("b", 0, 5, (0,), (3,)), ("c", 0, 5, (0,), (2,))])
     assert drawn(result) == [Bar(0, 0, 0.75, 0, 5), Bar(1, 0.75, 1, 0, 5)]
-    holds = holds_between(result, 0, 5)
-    pixels = image(holds, CAPACITIES, np.zeros((3, 3)), 0, 5, (3, 1))
-    assert pixels[:, 0, 0].tolist() == [0, 1, 1]
+    grey = np.full((3, 3), 0.5)
+    pixels = image(holds_between(result, 0, 5), CAPACITIES, grey, 0, 5, (3, 1))
+    assert pixels[:, 0, 0].tolist() == [0.5, 1, 1]
 
 
 def test_a_window_cuts_off_what_lies_outside() -> None:

@@ -1,0 +1,19 @@
+"""Settings of all tests."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# The same examples on every run and machine; HYPOTHESIS_PROFILE=hunt looks for new ones.
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, max_examples=100)
+settings.register_profile("hunt", deadline=None, max_examples=5_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests marked ``data`` where the recorded workloads are not at hand."""
+    if item.get_closest_marker("data") and not os.environ.get("LEASE_SCHEDULER_DATA"):
+        pytest.skip("needs the recorded workloads: set LEASE_SCHEDULER_DATA to their folder")

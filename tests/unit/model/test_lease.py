@@ -1,0 +1,213 @@
+"""Lease terms, the kinds that they imply, and what becomes of a lease."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lease_scheduler.model.errors import IllegalTransitionError, InvalidValueError
+from lease_scheduler.model.lease import (
+    UNLIMITED,
+    Lease,
+    LeaseKind,
+    LeaseRequest,
+    NodeSet,
+    PreemptionMode,
+    derive_kind,
+)
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import FINAL_STATES, TRANSITIONS, LeaseState
+
+VM = Resources({VCPU: 1, MEMORY_MB: 1024})
+HOUR = 3600
+
+
+def request(kind: LeaseKind = LeaseKind.BEST_EFFORT, **terms: Any) -> LeaseRequest:
+    """A request of two VMs for an hour, with what its kind needs."""
+    needed: dict[LeaseKind, dict[str, Any]] = {
+        LeaseKind.RESERVATION: {"start": 10},
+        LeaseKind.DEADLINE: {"start": 10, "deadline": 10 + 2 * HOUR},
+        LeaseKind.IMMEDIATE: {},
+        LeaseKind.BEST_EFFORT: {},
+    }
+    common = {"lease_id": "1", "kind": kind, "nodes": (NodeSet(2, VM),), "submitted": 0, "duration": HOUR}
+    return LeaseRequest(**{**common, **needed[kind], **terms})
+
+
+@pytest.mark.parametrize("kind", LeaseKind)
+def test_each_kind_can_be_asked_for(kind: LeaseKind) -> None:
+    """haizea F9, F10, F11, F12."""
+    made = request(kind)
+    assert made.kind is kind
+    assert not made.preemptible
+    assert made.preemption_mode is PreemptionMode.SUSPEND
+
+
+def test_the_words_that_users_see() -> None:
+    """haizea F9-F12: results are read by scripts, so these words stay."""
+    assert [kind.value for kind in LeaseKind] == ["reservation", "immediate", "deadline", "best-effort"]
+    assert [mode.value for mode in PreemptionMode] == ["suspend", "cancel", "none"]
+
+
+def test_a_lease_without_duration_has_no_end() -> None:
+    """haizea F21: 100 years stand for no end."""
+    made = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, VM),), 0)
+    assert made.duration == UNLIMITED == 100 * 365 * 24 * 3600
+
+
+@pytest.mark.parametrize(
+    ("kind", "terms", "field", "problem"),
+    [
+        (LeaseKind.BEST_EFFORT, {"nodes": ()}, "nodes", "at least one node"),
+        (LeaseKind.BEST_EFFORT, {"duration": 0}, "duration", "at least 1 s, not 0"),
+        (LeaseKind.BEST_EFFORT, {"duration": -5}, "duration", "not -5"),
+        (LeaseKind.BEST_EFFORT, {"submitted": -1}, "submitted", "not be negative, not -1"),
+        (LeaseKind.RESERVATION, {"start": -1}, "start", "not be negative, not -1"),
+        (LeaseKind.RESERVATION, {"start": None}, "start", "a reservation lease needs one"),
+        (LeaseKind.DEADLINE, {"start": None}, "start", "a deadline lease needs one"),
+        (LeaseKind.IMMEDIATE, {"start": 10}, "start", "an? immediate lease has none; leave it out"),
+        (LeaseKind.BEST_EFFORT, {"start": 10}, "start", "a best-effort lease has none; leave it out"),
+        (LeaseKind.DEADLINE, {"deadline": None}, "deadline", "deadline leases need one"),
+        (LeaseKind.RESERVATION, {"deadline": 9 * HOUR}, "deadline", "other kinds have none"),
+        (LeaseKind.BEST_EFFORT, {"deadline": 9 * HOUR}, "deadline", "other kinds have none"),
+        (LeaseKind.DEADLINE, {"deadline": HOUR + 9}, "deadline", "at least start . duration = 3610, not 3609"),
+    ],
+)
+def test_bad_terms_are_refused_with_their_field(
+    kind: LeaseKind, terms: dict[str, Any], field: str, problem: str
+) -> None:
+    """haizea F6: and the error says what would be right."""
+    with pytest.raises(InvalidValueError, match=problem) as caught:
+        request(kind, **terms)
+    assert caught.value.field == field
+
+
+def test_a_deadline_without_any_slack_is_accepted() -> None:
+    """haizea F10: the full duration just fits."""
+    assert request(LeaseKind.DEADLINE, deadline=10 + HOUR).deadline == 10 + HOUR
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_set_of_no_nodes_is_refused(count: int) -> None:
+    """haizea F5."""
+    with pytest.raises(InvalidValueError, match=f"^nodes.count: must be at least 1, not {count}$"):
+        NodeSet(count, VM)
+
+
+def test_a_node_that_needs_nothing_is_refused() -> None:
+    """haizea F5: it could not be planned."""
+    with pytest.raises(InvalidValueError, match=r"^nodes.resources: must name at least one resource class$"):
+        NodeSet(1, Resources({VCPU: 0}))
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 64)), min_size=1, max_size=6))
+def test_counts_and_totals_are_over_all_node_sets(sets: list[tuple[int, int]]) -> None:
+    """haizea F5: node sets of one lease may differ."""
+    made = request(nodes=tuple(NodeSet(count, Resources({VCPU: cpus})) for count, cpus in sets))
+    assert made.node_count == sum(count for count, _ in sets)
+    assert made.total(VCPU) == sum(count * cpus for count, cpus in sets)
+    assert made.total(MEMORY_MB) == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "deadline", "kind"),
+    [
+        (None, False, None, LeaseKind.BEST_EFFORT),
+        (None, True, None, LeaseKind.IMMEDIATE),
+        (500, False, None, LeaseKind.RESERVATION),
+        (500, False, 500 + HOUR, LeaseKind.RESERVATION),
+        (500, False, 501 + HOUR, LeaseKind.DEADLINE),
+        (None, False, 100 + HOUR, LeaseKind.RESERVATION),
+        (None, False, 101 + HOUR, LeaseKind.DEADLINE),
+    ],
+)
+def test_the_kind_follows_from_the_terms(start: int | None, now: bool, deadline: int | None, kind: LeaseKind) -> None:
+    """haizea F9-F12, section 3.2: submitted at 100, for an hour."""
+    assert derive_kind(submitted=100, start=start, now=now, duration=HOUR, deadline=deadline) is kind
+
+
+@given(
+    submitted=st.integers(0, 10**6),
+    delay=st.none() | st.integers(0, 10**6),
+    duration=st.integers(1, 10**6),
+    slack=st.none() | st.integers(0, 10**6),
+)
+def test_terms_of_the_derived_kind_are_accepted(
+    submitted: int, delay: int | None, duration: int, slack: int | None
+) -> None:
+    """haizea F6: what the rule derives, the model takes."""
+    start = None if delay is None else submitted + delay
+    deadline = None if slack is None else (submitted if start is None else start) + duration + slack
+    kind = derive_kind(submitted=submitted, start=start, now=False, duration=duration, deadline=deadline)
+    if start is None and deadline is not None:
+        start = submitted
+    made = request(
+        kind,
+        submitted=submitted,
+        start=start,
+        duration=duration,
+        deadline=deadline if kind is LeaseKind.DEADLINE else None,
+    )
+    assert made.kind is kind
+
+
+def test_a_new_lease_has_run_nothing() -> None:
+    """haizea F14."""
+    lease = Lease(request(), sequence=3)
+    assert (lease.state, lease.accumulated, lease.remaining) == (LeaseState.NEW, 0, HOUR)
+    assert (lease.started, lease.ended, lease.active_since, lease.saved_on, lease.reservations) == (None,) * 4 + ((),)
+    assert (lease.lease_id, lease.kind, lease.is_final) == ("1", LeaseKind.BEST_EFFORT, False)
+
+
+def test_what_remains_is_what_has_not_been_accumulated() -> None:
+    """haizea F14: work that is lost is not in it."""
+    assert Lease(request(), 0, accumulated=600).remaining == HOUR - 600
+
+
+@pytest.mark.parametrize("state", LeaseState)
+def test_only_final_states_are_final(state: LeaseState) -> None:
+    """haizea F15."""
+    assert Lease(request(), 0, state=state).is_final == (state in FINAL_STATES)
+
+
+def test_a_lease_goes_through_several_states_at_once() -> None:
+    """haizea F15: each step is checked, the reason is that of the last one."""
+    lease = Lease(request(), 0)
+    ready = lease.to(LeaseState.PENDING, LeaseState.SCHEDULED, LeaseState.READY, reason="a place at 40")
+    assert (ready.state, ready.reason) == (LeaseState.READY, "a place at 40")
+    assert ready.to(LeaseState.ACTIVE).reason == ""
+    assert lease.state is LeaseState.NEW
+
+
+def test_a_step_that_the_machine_does_not_have_changes_nothing() -> None:
+    """haizea F15: not even the legal steps before it."""
+    lease = Lease(request(lease_id="9"), 0)
+    with pytest.raises(IllegalTransitionError, match=r"^lease 9: a lease that is pending cannot become active$"):
+        lease.to(LeaseState.PENDING, LeaseState.ACTIVE)
+    assert lease.state is LeaseState.NEW
+
+
+@given(st.sampled_from(LeaseState), st.lists(st.sampled_from(LeaseState), min_size=1, max_size=5))
+def test_a_lease_obeys_the_state_machine(first: LeaseState, path: list[LeaseState]) -> None:
+    """haizea F15: ``to`` takes a path exactly if every step of it is a transition."""
+    lease = Lease(request(), 0, state=first)
+    legal = all(after in TRANSITIONS[before] for before, after in zip([first, *path], path, strict=False))
+    if legal:
+        assert lease.to(*path).state is path[-1]
+    else:
+        with pytest.raises(IllegalTransitionError):
+            lease.to(*path)
+
+
+def test_requests_are_frozen_hashable_values() -> None:
+    """haizea F6: terms that were agreed on do not change under somebody's hands."""
+    first, second = request(extras={"SWF_queue": "3"}), request(extras={"SWF_queue": "3"})
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != replace(first, extras={"SWF_queue": "4"})
+    with pytest.raises(FrozenInstanceError):
+        first.duration = 5  # type: ignore[misc]
