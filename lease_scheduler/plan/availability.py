@@ -106,7 +106,8 @@ class Availability:
             np.add.at(difference, (rows, key.searchsorted(wanted)), np.concatenate((amounts, -amounts), axis=1))
         used += difference.cumsum(axis=1)
         # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
-        inner = where[(marks & FOREVER) > 0]
+        # The very first step has none before it, even where the past is forgotten and it is not at instant 0.
+        inner = where[((marks & FOREVER) > 0) & (where > 0)]
         same = (used.take(inner, axis=1) == used.take(inner - 1, axis=1)).all(axis=0)
         idle = inner[same & (key.take(inner) >> _TIME_BITS == key.take(inner - 1) >> _TIME_BITS)]
         if len(idle):

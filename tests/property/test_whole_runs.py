@@ -159,6 +159,18 @@ def _clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
     )
 
 
+def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> None:
+    result = Run(workload, run_settings).execute()
+    check_result(result, workload, exact=exact)
+    for lease in result.leases:
+        assert lease.ended is not None
+        assert lease.state is LeaseState.DONE or lease.reason, (lease.lease_id, lease.state)
+        if exact:
+            assert lease.state in (LeaseState.DONE, LeaseState.REJECTED), (lease.lease_id, lease.state, lease.reason)
+            if lease.state is LeaseState.DONE and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+                _assert_uninterrupted(result, lease.lease_id)
+
+
 @_EXAMPLES
 @given(_workloads(), _SETTINGS)
 def test_every_promise_is_kept_when_the_cloud_does_as_it_is_told(workload: Workload, run_settings: RunSettings) -> None:

@@ -52,13 +52,17 @@ def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console:
         cases += [*reservation_checks.grid_cases("2008"), *deadline_checks.cases(_DEADLINE_SEED)]
     outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
     groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
-    for title, checks in groups.items():
-        print_checks(title, checks, console)
-    if not has_logs and not quick:
-        console.print(
-            "Left out, because LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12."
-        )
     everything = [check for checks in groups.values() for check in checks]
+    outside = missed(everything)
+    report = io.StringIO()
+    for out in (console, Console(file=report, width=REPORT_WIDTH)):
+        for title, checks in groups.items():
+            print_checks(title, checks, out)
+        if not has_logs and not quick:
+            out.print("Left out, as LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12.")
+        judged = sum(check.passed is not None for check in everything)
+        out.print(f"{judged - len(outside)} of {judged} figures lie in their bands.")
+    replace_file(directory / "report.txt", _without_trailing_blanks(report.getvalue()))
     replace_file(directory / "checks.csv", _csv([check.row() for check in everything]))
     replace_file(directory / "runs.csv", _csv([_scalars(case.name, outcomes[case.name]) for case in cases]))
     _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
