@@ -66,6 +66,8 @@ def simulate(given: argparse.Namespace) -> int:
     """Run the workload that the command line asks for."""
     haizea = read_haizea_conf(given.haizea_conf) if given.haizea_conf else None
     overrides = {**(haizea.overrides if haizea else {}), **_assignments(given.set)}
+    if haizea is not None and haizea.lease_preparation != "unmanaged":
+        print("lease-sim: image transfers are not simulated yet; images count as predeployed", file=sys.stderr)
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
     settings = run_settings(conf)
     workload = _workload(given, haizea)
@@ -108,7 +110,9 @@ def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
     annotations = given.annotate or (haizea.annotationfile if haizea is not None else None)
     workload = load_workload(name)
     if injected:
-        workload = inject(workload, *(load_workload(other) for other in injected))
+        others = [load_workload(other) for other in injected]
+        names = " + ".join(part.name for part in (workload, *others))
+        workload = replace(inject(workload, *others), name=names)
     if annotations:
         workload = annotate(workload, read_annotations(annotations))
     return workload

@@ -34,58 +34,64 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 _TRAITS = ("gpu", "ssd")
 _EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 #: Round instants meet each other often, odd ones seldom; both kinds are needed.
-_INSTANTS = st.one_of(st.integers(0, 12).map(lambda quarter: quarter * 300), st.integers(0, 4000))
-_DURATIONS = st.one_of(st.integers(1, 8).map(lambda quarter: quarter * 300), st.integers(1, 3000))
+_INSTANTS = st.one_of(st.sampled_from(range(0, 3000, 300)), st.integers(0, 2400))
+_DURATIONS = st.one_of(st.sampled_from(range(300, 4000, 300)), st.integers(1, 4000))
+
+
+def _rarely(draw: st.DrawFn, one_in: int) -> bool:
+    return draw(st.integers(1, one_in)) == 1
 
 
 @st.composite
 def _hosts(draw: st.DrawFn, number: int) -> Host:
     capacity = {VCPU: draw(st.sampled_from([100, 200, 400])), MEMORY_MB: draw(st.sampled_from([1024, 2048, 4096]))}
     if draw(st.booleans()):
-        capacity[DISK_GB] = draw(st.integers(1, 20))
-    traits = draw(st.frozensets(st.sampled_from(_TRAITS)))
-    max_unit = {VCPU: 100} if draw(st.integers(0, 3)) == 0 else {}
-    return Host(f"host-{number}", Resources(capacity), traits, Resources(max_unit))
+        capacity[DISK_GB] = draw(st.sampled_from([10, 20]))
+    traits = draw(st.sets(st.sampled_from(_TRAITS)))
+    max_unit = {VCPU: 100} if _rarely(draw, 5) else {}
+    return Host(f"host-{number}", Resources(capacity), frozenset(traits), Resources(max_unit))
 
 
 @st.composite
 def _sites(draw: st.DrawFn) -> Site:
+    count = draw(st.sampled_from([1, 2, 3, 4, 5]))
     if draw(st.booleans()):
-        return Site.homogeneous(draw(st.integers(1, 5)), Resources({VCPU: 100, MEMORY_MB: 1024}))
-    return Site.of(draw(_hosts(number)) for number in range(draw(st.integers(1, 5))))
+        return Site.homogeneous(count, Resources({VCPU: 100, MEMORY_MB: 1024}))
+    return Site.of(draw(_hosts(number)) for number in range(count))
 
 
 @st.composite
 def _node_sets(draw: st.DrawFn) -> NodeSet:
-    resources = {VCPU: draw(st.sampled_from([25, 50, 100, 200])), MEMORY_MB: draw(st.sampled_from([256, 1000, 1024]))}
-    if draw(st.integers(0, 4)) == 0:
-        resources[DISK_GB] = draw(st.integers(1, 10))
-    traits = draw(st.frozensets(st.sampled_from(_TRAITS), max_size=1)) if draw(st.integers(0, 3)) == 0 else frozenset()
-    return NodeSet(draw(st.integers(1, 4)), Resources(resources), traits)
+    resources = {VCPU: draw(st.sampled_from([25, 50, 100])), MEMORY_MB: draw(st.sampled_from([256, 1000, 1024]))}
+    if _rarely(draw, 8):
+        resources[DISK_GB] = draw(st.sampled_from([5, 10]))
+    traits = {draw(st.sampled_from(_TRAITS))} if _rarely(draw, 8) else set()
+    return NodeSet(draw(st.sampled_from([1, 1, 2, 2, 3, 4])), Resources(resources), frozenset(traits))
 
 
 @st.composite
 def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
-    kind = draw(st.sampled_from(LeaseKind))
+    kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE]))
     submitted = draw(_INSTANTS)
     duration = draw(_DURATIONS)
     start = None
     deadline = None
     if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
-        start = submitted + draw(st.one_of(st.just(0), st.integers(0, 2000), st.sampled_from([300, 900, 1800])))
+        start = submitted + draw(st.one_of(st.sampled_from([0, 300, 900, 1800]), st.integers(0, 2000)))
     if kind is LeaseKind.DEADLINE:
         assert start is not None
         deadline = start + duration + draw(st.one_of(st.integers(0, 600), st.integers(0, 9000)))
+    nodes = [draw(_node_sets())] if draw(st.integers(0, 3)) else [draw(_node_sets()), draw(_node_sets())]
     request = LeaseRequest(
         str(number),
         kind,
-        tuple(draw(st.lists(_node_sets(), min_size=1, max_size=2))),
+        tuple(nodes),
         submitted,
         duration,
         start,
         deadline,
-        preemptible=draw(st.booleans()) or (kind is LeaseKind.BEST_EFFORT and draw(st.booleans())),
-        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND, *PreemptionMode])),
+        preemptible=not _rarely(draw, 4),
+        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND] * 4 + [PreemptionMode.CANCEL, PreemptionMode.NONE])),
     )
     real = draw(st.integers(1, duration + 10)) if draw(st.booleans()) else None
     return WorkloadLease(request, real)
@@ -93,7 +99,7 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 @st.composite
 def _workloads(draw: st.DrawFn) -> Workload:
-    leases = [draw(_leases(number)) for number in range(1, draw(st.integers(1, 12)) + 1)]
+    leases = [draw(_leases(number)) for number in range(1, draw(st.integers(2, 14)) + 1)]
     leases.sort(key=lambda lease: lease.request.submitted)
     return Workload("random", tuple(leases), draw(_sites()))
 
@@ -101,9 +107,9 @@ def _workloads(draw: st.DrawFn) -> Workload:
 _PLANNING = st.builds(
     PlanningOptions,
     backfilling_limit=st.sampled_from([0, 1, 2, None]),
-    suspension=st.sampled_from([Suspension.ALL, *Suspension]),
-    suspend_rate=st.sampled_from([5.0, 32.0, 50.0]),
-    resume_rate=st.sampled_from([5.0, 32.0, 50.0]),
+    suspension=st.sampled_from([Suspension.ALL, Suspension.ALL, *Suspension]),
+    suspend_rate=st.sampled_from([8.0, 32.0, 100.0]),
+    resume_rate=st.sampled_from([8.0, 32.0, 100.0]),
     exclusion=st.sampled_from(Exclusion),
     override_suspend_time=st.sampled_from([None, None, 0, 7]),
     override_resume_time=st.sampled_from([None, None, 0, 7]),
@@ -130,7 +136,7 @@ _SETTINGS = st.builds(
         host_repair_time=st.sampled_from([60, 3600]),
         explain_refusals=st.booleans(),
     ),
-    preemption=st.sampled_from(["by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]),
+    preemption=st.sampled_from(["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]),
     host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),

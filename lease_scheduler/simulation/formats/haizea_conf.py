@@ -89,7 +89,7 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
     stop_when_time = conf.words.get(("simulation", "stop-when-time"))
     status_interval = conf.words.get(("simulation", "status-message-interval"))
     return HaizeaConf(
-        overrides={**overrides, **_HAIZEA_BEHAVIOUR},
+        overrides={**_in_force(overrides), **_HAIZEA_BEHAVIOUR},
         tracefile=cast(Path, conf.path("tracefile", "tracefile")),
         annotationfile=conf.path("tracefile", "annotationfile"),
         injectionfile=conf.path("tracefile", "injectionfile"),
@@ -111,6 +111,16 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
             if section in LATER_SECTIONS or (section, name) in LATER_OPTIONS
         },
     )
+
+
+def _in_force(overrides: dict[str, str]) -> dict[str, str]:
+    """The options without those that Haizea passes over, because another one says that they do not count."""
+    idle = set()
+    if overrides.get("scheduling.backfilling") != "intermediate":
+        idle.add("scheduling.backfilling_reservations")
+    if overrides.get("simulation.stop_when") != "exact":
+        idle.add("simulation.stop_when_time")
+    return {name: text for name, text in overrides.items() if name not in idle}
 
 
 class _Conf:

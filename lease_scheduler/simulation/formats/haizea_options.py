@@ -116,7 +116,7 @@ _SCHEDULING = {
     ),
     "policy-host-selection": HaizeaOption(_words("greedy", "no-policy"), "scheduling.policy_host_selection", "greedy"),
     "policy-pricing": HaizeaOption(_words("free", "constant", "random", "maximum", "adaptive")),
-    "wakeup-interval": HaizeaOption(_seconds, "scheduling.wakeup_interval", default="60"),
+    "wakeup-interval": HaizeaOption(_seconds),
     "backfilling": HaizeaOption(
         _words("off", "aggressive", "intermediate", "conservative"), "scheduling.backfilling", default="off"
     ),
@@ -132,7 +132,7 @@ _SCHEDULING = {
     "override-suspend-time": HaizeaOption(_seconds, "scheduling.override_suspend_time"),
     "override-resume-time": HaizeaOption(_seconds, "scheduling.override_resume_time"),
     "migration": HaizeaOption(_words("no", "yes", "yes-notransfer"), "scheduling.migration", default="no"),
-    "non-schedulable-interval": HaizeaOption(_seconds, "scheduling.non_schedulable_interval", default="10"),
+    "non-schedulable-interval": HaizeaOption(_seconds),
     "shutdown-time": HaizeaOption(_seconds, "scheduling.shutdown_time", default="0"),
     "enactment-overhead": HaizeaOption(_seconds, "scheduling.enactment_overhead", default="0"),
 }
@@ -202,6 +202,14 @@ OPTIONS: dict[str, dict[str, HaizeaOption]] = {
     "pricing": _PRICING,
 }
 
-#: Options that are checked and kept for features that come later, beside all of the sections below.
-LATER_OPTIONS = frozenset({("scheduling", "policy-pricing"), ("accounting", "probes"), ("accounting", "attributes")})
+#: Options that are checked and kept for features that come later or for a real clock, beside the sections below.
+LATER_OPTIONS = frozenset(
+    {
+        ("scheduling", "policy-pricing"),
+        ("scheduling", "wakeup-interval"),
+        ("scheduling", "non-schedulable-interval"),
+        ("accounting", "probes"),
+        ("accounting", "attributes"),
+    }
+)
 LATER_SECTIONS = frozenset({"deploy-imagetransfer", "opennebula", "pricing"})

@@ -113,14 +113,12 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
         "scheduling.policy_admission": "accept-all",
         "scheduling.policy_preemption": "no-preemption",
         "scheduling.policy_host_selection": "greedy",
-        "scheduling.wakeup_interval": "60",
         "scheduling.backfilling": "off",
         "scheduling.suspension": "none",
         "scheduling.suspend_resume_exclusion": "local",
         "scheduling.scheduling_threshold_factor": "1",
         "scheduling.migration": "no",
         "scheduling.migration_bandwidth": "100",
-        "scheduling.non_schedulable_interval": "10",
         "scheduling.shutdown_time": "0",
         "scheduling.enactment_overhead": "0",
         "scheduling.preempt_at": "request",
@@ -153,7 +151,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "scheduling.policy_admission": "no-ARs",
         "scheduling.policy_preemption": "ar-preempts-everything",
         "scheduling.policy_host_selection": "no-policy",
-        "scheduling.wakeup_interval": "30",
         "scheduling.backfilling": "intermediate",
         "scheduling.backfilling_reservations": "4",
         "scheduling.suspension": "all",
@@ -166,7 +163,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "scheduling.override_resume_time": "5",
         "scheduling.migration": "yes-notransfer",
         "scheduling.migration_bandwidth": "100",
-        "scheduling.non_schedulable_interval": "20",
         "scheduling.shutdown_time": "3",
         "scheduling.enactment_overhead": "2",
         "scheduling.preempt_at": "request",
@@ -193,6 +189,8 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
     assert conf.data_file == tmp_path / "results.dat"
     assert conf.later == {
         "scheduling.policy-pricing": "adaptive",
+        "scheduling.wakeup-interval": "30",
+        "scheduling.non-schedulable-interval": "20",
         "accounting.probes": "ar best-effort immediate cpu-utilization",
         "accounting.attributes": "profile=a,trace=b",
         "deploy-imagetransfer.transfer-mechanism": "multicast",
@@ -293,3 +291,9 @@ def test_a_bad_file_names_line_and_problem(tmp_path: Path, old: str, new: str, l
     assert error.value.line == line
     assert error.value.path.startswith(str(tmp_path))
     assert problem in error.value.problem
+
+
+def test_options_that_do_not_count_are_passed_over_as_haizea_does(tmp_path: Path) -> None:
+    text = MINIMAL.replace("suspension: none", "suspension: none\nbackfilling: aggressive\nbackfilling-reservations: 4")
+    assert "backfilling-reservations" in text
+    assert "scheduling.backfilling_reservations" not in _read(tmp_path, text).overrides
