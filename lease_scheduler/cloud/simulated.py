@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -29,6 +30,9 @@ class CloudBehaviour:
     """How a simulated cloud differs from the plan. The default does everything exactly as planned.
 
     :ivar boot_time: seconds that starting the VMs of a lease takes
+    :ivar image_bandwidth: Mb/s at which hosts that do not have a lease's disk image yet get it before the boot, all
+        at once;
+        none if every image is everywhere
     :ivar suspend_factor: real over planned suspension time
     :ivar resume_factor: real over planned resumption time
     :ivar stop_factor: real over planned shutdown time
@@ -41,6 +45,7 @@ class CloudBehaviour:
     """
 
     boot_time: int = 0
+    image_bandwidth: float | None = None
     suspend_factor: float = 1.0
     resume_factor: float = 1.0
     stop_factor: float = 1.0
@@ -69,6 +74,7 @@ class SimulatedCloud:
         self._turn: dict[str, int] = {}
         self._work_done: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
+        self._images: defaultdict[int, set[str]] = defaultdict(set)
         for failure in behaviour.host_failures:
             self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
             self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
@@ -136,10 +142,20 @@ class SimulatedCloud:
             OperationKind.STOP: behaviour.stop_factor,
             OperationKind.MIGRATE: behaviour.transfer_factor,
         }.get(operation.kind)
-        seconds = behaviour.boot_time if factor is None else planned * factor
+        seconds = planned * factor if factor is not None else behaviour.boot_time + self._image_time(operation)
         if behaviour.spread:
             seconds *= 1 + behaviour.spread * (2 * self._random.random() - 1)
         return max(0, round(seconds))
+
+    def _image_time(self, operation: Operation) -> float:
+        """Seconds until every host of a boot has the image; it stays there."""
+        image, bandwidth = operation.image, self._behaviour.image_bandwidth
+        if image is None or bandwidth is None:
+            return 0
+        lacking = [host for host in set(operation.assignment) if image.image_id not in self._images[host]]
+        for host in lacking:
+            self._images[host].add(image.image_id)
+        return image.size_mb * 8 / bandwidth if lacking else 0
 
     def _fails(self, kind: OperationKind) -> bool:
         probability = {

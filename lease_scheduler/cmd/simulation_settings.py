@@ -85,6 +85,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         deadline_preemption=conf.scheduling.mapper == "deadline",
         cloud=CloudBehaviour(
             boot_time=group.boot_time,
+            image_bandwidth=group.image_bandwidth,
             suspend_factor=group.suspend_factor,
             resume_factor=group.resume_factor,
             stop_factor=group.stop_factor,

@@ -57,6 +57,12 @@ OPTIONS: list[cfg.Opt] = [
         "override_memory", default=-1, min=-1, help="MB of every VM in place of what the workload says; -1 keeps it."
     ),
     cfg.IntOpt("boot_time", default=0, min=0, help="Seconds that the simulated cloud takes to boot; not planned for."),
+    cfg.FloatOpt(
+        "image_bandwidth",
+        min=0.001,
+        help="Mb/s at which hosts get a disk image that they do not have, before the boot; not planned for. "
+        "Without it, every image is everywhere.",
+    ),
     cfg.FloatOpt("suspend_factor", default=1.0, min=0.0, help="Real over planned time of suspensions."),
     cfg.FloatOpt("resume_factor", default=1.0, min=0.0, help="Real over planned time of resumptions."),
     cfg.FloatOpt("stop_factor", default=1.0, min=0.0, help="Real over planned time of shutdowns."),

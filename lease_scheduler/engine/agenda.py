@@ -23,14 +23,14 @@ class Due(IntEnum):
 def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
     """When something is due for a lease, and what; none if it waits for a place or for the cloud.
 
-    :param in_operation: whether the cloud is carrying out an operation on it
+    :param in_operation: whether the cloud is carrying out an operation on it, which must be over when its hosts are given up
     """
     if not lease.reservations:
         return None
     reservation = lease.reservations[0]
     state = lease.state
     if in_operation:
-        return (reservation.end, Due.OVERDUE) if lease.active_since is None and state in _CLOSING_STATES else None
+        return reservation.end, Due.OVERDUE
     if state is LeaseState.READY:
         return reservation.run_start, Due.START
     if state is LeaseState.ACTIVE:
@@ -42,9 +42,6 @@ def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
     if state is LeaseState.RESUMED_READY:
         return reservation.run_start, Due.ACTIVATE
     return None
-
-
-_CLOSING_STATES = frozenset({LeaseState.ACTIVE, LeaseState.SUSPENDING})
 
 
 class Agenda:

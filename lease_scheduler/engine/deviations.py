@@ -25,6 +25,10 @@ _SHORTEST_EXTENSION = 10
 _UNPLANNED_WORD = "its host failed"
 
 
+#: Leases that hold hosts in the plan only.
+_MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
+
+
 class Deviations:
     """Plans again what reality has upset."""
 
@@ -35,12 +39,26 @@ class Deviations:
     # -- operations that take longer than planned --------------------------------------------------------
 
     def overdue(self, lease: Lease, now: int) -> None:
-        """A suspension or shutdown is not over though it should be: its hosts stay held for as long again."""
+        """An operation is not over though its hosts should be given up now.
+
+        The hosts of a suspension or shutdown stay held for as long again, whoever was to follow there. A start, resumption or
+        migration gets more time only where no promise is in the way; else it has failed.
+        """
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
         first = lease.reservations[0]
         extended = replace(first, end=now + extension)
+        if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
+            why = "it was not over when its place was"
+            if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+                self._state.cloud.discard(lease.lease_id, now)
+                self._fail(lease, now, "its VMs were not ready before it was over")
+            elif not lease.reservations[1:] and self._can_clear(lease, now, extended.end):
+                self._state.put(replace(lease, reservations=(extended,)))
+            else:
+                self.operation_failed(lease, operation.kind, now, None, why)
+            return
         later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
         self._state.put(replace(lease, reservations=(extended, *later)))
         self._make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id)
@@ -62,9 +80,11 @@ class Deviations:
             self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
             return
         if reservation.closing is Closing.SHUTDOWN and not lease.reservations[1:]:
-            longer = replace(begun, run_end=begun.run_end + late, end=begun.end + late)
+            run_end = begun.run_end + late
+            shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
+            longer = replace(begun, run_end=run_end, end=run_end + shutdown)
             in_time = lease.request.deadline is None or longer.run_end <= lease.request.deadline
-            if in_time and self._is_free(lease, reservation.end, longer.end):
+            if in_time and self._can_clear(lease, reservation.end, longer.end):
                 self._state.put(replace(lease, reservations=(longer,)))
                 return
         if lease.kind is LeaseKind.DEADLINE:
@@ -73,16 +93,14 @@ class Deviations:
         if reservation.closing is Closing.SHUTDOWN and self._state.planner.context.suspension.can_suspend(
             lease.request
         ):
-            begun = cut_by_suspension(self._state.planner.context, lease.request, begun, reservation.end)
+            cut = cut_by_suspension(self._state.planner.context, lease.request, begun, reservation.end)
+            begun = replace(cut, run_end=min(cut.run_end, begun.run_end + late))
         elif reservation.closing is Closing.SHUTDOWN:
             begun = replace(begun, run_end=begun.end, closing=Closing.KILL)
         if begun.run_end <= now:
-            begun = replace(
-                begun,
-                run_end=max(now + 1, reservation.run_end),
-                end=max(now + 1, reservation.end),
-                closing=Closing.KILL,
-            )
+            self._state.cloud.discard(lease.lease_id, now)
+            self._replace_lost(lease, now, f"started {late} s late, too late for its place")
+            return
         self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
 
     def hosts_came_free(self, assignment: Iterable[int], now: int) -> None:
@@ -230,6 +248,10 @@ class Deviations:
     def _move(self, lease: Lease, now: int, why: str) -> None:
         """A lease cannot keep the place that is planned for it."""
         state = self._state
+        if lease.state is LeaseState.MIGRATING:
+            # Its memory is on the way; a place is looked for when it has arrived.
+            state.put(replace(lease, reservations=()))
+            return
         if lease.kind is LeaseKind.BEST_EFFORT:
             if lease.state in PLANNED_STATES:
                 state.put(back_to_queue(lease, why))
@@ -253,11 +275,11 @@ class Deviations:
         if self._fits(hosts, start, end):
             return
         for lease in sorted(plan.leases.values(), key=_most_binding, reverse=True):
-            if lease.lease_id == keep or lease.state not in PLANNED_STATES:
+            if lease.lease_id == keep or lease.state not in _MOVABLE_STATES:
                 continue
             if not any(not hosts.isdisjoint(r.assignment) and r.start < end for r in lease.reservations):
                 continue
-            if lease.lease_id in self._state.operations:
+            if lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING:
                 continue
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._move_or_delay(lease, start, end)
@@ -289,6 +311,28 @@ class Deviations:
         self._state.put(replace(loose, reservations=(moved,)))
 
     # -- helpers -----------------------------------------------------------------------------------------
+
+    def _can_clear(self, lease: Lease, start: int, end: int) -> bool:
+        """Whether the lease's hosts are free in an interval after best-effort leases that only wait there gave it up.
+
+        They were promised nothing; without this, leases that start late would end each other for ever.
+        """
+        plan = self._state.planner.plan
+        hosts = lease.reservations[0].hosts
+        try:
+            with plan.tentative():
+                for other in sorted(plan.future_best_effort(start - 1), key=_most_binding, reverse=True):
+                    if self._is_free(lease, start, end):
+                        return True
+                    if other.lease_id not in self._state.operations and any(
+                        r.start < end and not hosts.isdisjoint(r.assignment) for r in other.reservations
+                    ):
+                        plan.put(back_to_queue(other, "its hosts were not free in time"))
+                if not self._is_free(lease, start, end):
+                    raise NotPlannableError("promises are in the way")
+        except NotPlannableError:
+            return False
+        return True
 
     def _is_free(self, lease: Lease, start: int, end: int) -> bool:
         """Whether the lease's hosts could hold it in an interval in which it holds nothing yet."""

@@ -72,7 +72,7 @@ class Engine:
         self._state.finish(lease, LeaseState.CANCELLED, now, "cancelled by its consumer")
         if held:
             self._use_freed(lease, now, max(r.end for r in held))
-        self._state.publish(now)
+        self._serve_queue(now)
 
     # -- time --------------------------------------------------------------------------------------------
 
@@ -88,10 +88,7 @@ class Engine:
             self._state.publish(now)
         self._act(now)
         self._admit(now)
-        lead = self._state.options.planning_lead
-        self._state.planner.process_queue(now + lead)
-        self._state.publish(now)
-        self._act(now)
+        self._serve_queue(now)
         self._state.planner.plan.forget(now)
 
     def next_due(self) -> int | None:
@@ -114,6 +111,12 @@ class Engine:
         return not self._state.planner.plan.leases and not self._submitted
 
     # -- parts of a step ---------------------------------------------------------------------------------
+
+    def _serve_queue(self, now: int) -> None:
+        """Give queued leases places, and begin what can begin at once."""
+        self._state.planner.process_queue(now + self._state.options.planning_lead)
+        self._state.publish(now)
+        self._act(now)
 
     def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
         lease = self._state.lease(lease_id)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
 from lease_scheduler.model.reservation import MigrationRound
 
 
@@ -33,6 +33,7 @@ class Operation:
     :ivar begun: when the command was given
     :ivar due: when it is over according to the plan
     :ivar migration: for ``MIGRATE``, what moves
+    :ivar image: the lease's disk image, none if it has none
     """
 
     kind: OperationKind
@@ -41,6 +42,7 @@ class Operation:
     begun: int
     due: int
     migration: MigrationRound | None = None
+    image: DiskImage | None = None
 
 
 class EventKind(Enum):

@@ -32,12 +32,12 @@ class Lifecycle:
         elif what is Due.RESUME:
             self._state.recorder.count("resumptions")
             resuming = self._state.put(lease.to(LeaseState.RESUMING))
-            self._state.begin(OperationKind.RESUME, resuming, reservation.run_start, now)
+            self._state.begin(OperationKind.RESUME, resuming, now + reservation.run_start - reservation.start, now)
         elif what is Due.MIGRATE:
             self._state.recorder.count("migrations", len(reservation.migrations[0].moves))
             moving = self._state.put(lease.to(LeaseState.MIGRATING))
             this_round = reservation.migrations[0]
-            self._state.begin(OperationKind.MIGRATE, moving, this_round.end, now, this_round)
+            self._state.begin(OperationKind.MIGRATE, moving, now + this_round.end - this_round.start, now, this_round)
         elif what is Due.ACTIVATE:
             self._activate(lease, now)
         else:
@@ -86,7 +86,7 @@ class Lifecycle:
             self._suspended(lease, operation, now)
             self._deviations.hosts_came_free(operation.assignment, now)
         else:
-            self._migrated(lease, operation)
+            self._migrated(lease, operation, now)
 
     def _suspended(self, lease: Lease, operation: Operation, now: int) -> None:
         rest = lease.reservations[1:]
@@ -99,20 +99,23 @@ class Lifecycle:
         else:
             self._state.planner.enqueue(waiting)
 
-    def _migrated(self, lease: Lease, operation: Operation) -> None:
+    def _migrated(self, lease: Lease, operation: Operation, now: int) -> None:
         assert operation.migration is not None and lease.saved_on is not None
         saved_on = list(lease.saved_on)
         for vm, _, destination in operation.migration.moves:
             saved_on[vm] = destination
-        first = lease.reservations[0]
-        rounds_left = replace(first, migrations=first.migrations[1:])
-        self._state.put(
-            replace(
-                lease.to(LeaseState.SUSPENDED_SCHEDULED),
-                saved_on=tuple(saved_on),
-                reservations=(rounds_left, *lease.reservations[1:]),
-            )
-        )
+        arrived = replace(lease.to(LeaseState.SUSPENDED_SCHEDULED), saved_on=tuple(saved_on))
+        if arrived.reservations:
+            first = arrived.reservations[0]
+            rounds_left = replace(first, migrations=first.migrations[1:])
+            self._state.put(replace(arrived, reservations=(rounds_left, *arrived.reservations[1:])))
+            return
+        # Its place was taken meanwhile.
+        waiting = self._state.put(arrived.to(LeaseState.SUSPENDED_PENDING))
+        if lease.kind is LeaseKind.DEADLINE:
+            self._deviations.plan_rest_or_fail(waiting, now, "migrated")
+        else:
+            self._state.planner.enqueue(waiting)
 
 
 def restarted(lease: Lease, reason: str) -> Lease:

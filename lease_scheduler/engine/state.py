@@ -98,9 +98,13 @@ class EngineState:
         self, kind: OperationKind, lease: Lease, due: int, now: int, migration: MigrationRound | None = None
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
-        operation = Operation(kind, lease.lease_id, lease.reservations[0].assignment, now, due, migration)
+        assignment = lease.reservations[0].assignment
+        operation = Operation(kind, lease.lease_id, assignment, now, due, migration, lease.request.software)
         self.operations[lease.lease_id] = operation
         self.cloud.begin(operation)
+        overdue = next_due(lease, in_operation=True)
+        if overdue is not None:
+            self.agenda.push(lease, overdue)
 
     def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> None:
         """Bring a lease to its end: it holds nothing any more and leaves the plan."""

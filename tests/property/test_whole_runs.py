@@ -1,6 +1,7 @@
 """Random sites, leases, options and clouds, from the first request to the last end (haizea F92).
 
-Whatever is drawn, the invariants hold at every step, every promise is kept when the cloud does as it is told, and nothing
+Whatever is drawn, the invariants hold at every step, every promise is kept when the cloud does as it is told, and
+nothing
 is lost or oversold when it does not.
 """
 
@@ -91,7 +92,8 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
         start,
         deadline,
         preemptible=not _rarely(draw, 4),
-        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND] * 4 + [PreemptionMode.CANCEL, PreemptionMode.NONE])),
+        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND] * 4 + [PreemptionMode.CANCEL,
+        PreemptionMode.NONE])),
     )
     real = draw(st.integers(1, duration + 10)) if draw(st.booleans()) else None
     return WorkloadLease(request, real)
@@ -136,7 +138,8 @@ _SETTINGS = st.builds(
         host_repair_time=st.sampled_from([60, 3600]),
         explain_refusals=st.booleans(),
     ),
-    preemption=st.sampled_from(["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]),
+    preemption=st.sampled_from(["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be",
+    "deadline", "no-preemption"]),
     host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),
