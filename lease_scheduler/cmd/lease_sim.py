@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     :param arguments: the words after the program's name, those of the process if none
     """
-    parser = _Parser(prog="lease-sim", description="Simulates leases on the engine of the lease scheduler.")
+    parser: argparse.ArgumentParser = _Parser(
+        prog="lease-sim", description="Simulates leases on the engine of the lease scheduler."
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     simulate.add_parser(commands)
     experiments.add_parser(commands)

@@ -23,7 +23,8 @@ class Due(IntEnum):
 def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
     """When something is due for a lease, and what; none if it waits for a place or for the cloud.
 
-    :param in_operation: whether the cloud is carrying out an operation on it, which must be over when its hosts are given up
+    :param in_operation: whether the cloud is carrying out an operation on it; it is due to be over when its hosts are
+        given up
     """
     if not lease.reservations:
         return None

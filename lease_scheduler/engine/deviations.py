@@ -41,8 +41,8 @@ class Deviations:
     def overdue(self, lease: Lease, now: int) -> None:
         """An operation is not over though its hosts should be given up now.
 
-        The hosts of a suspension or shutdown stay held for as long again, whoever was to follow there. A start, resumption or
-        migration gets more time only where no promise is in the way; else it has failed.
+        The hosts of a suspension or shutdown stay held for as long again, whoever was to follow there. A start,
+        resumption or migration gets more time only where no promise is in the way; else it has failed.
         """
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
@@ -50,14 +50,13 @@ class Deviations:
         first = lease.reservations[0]
         extended = replace(first, end=now + extension)
         if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
-            why = "it was not over when its place was"
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._state.cloud.discard(lease.lease_id, now)
                 self._fail(lease, now, "its VMs were not ready before it was over")
             elif not lease.reservations[1:] and self._can_clear(lease, now, extended.end):
                 self._state.put(replace(lease, reservations=(extended,)))
             else:
-                self.operation_failed(lease, operation.kind, now, None, why)
+                self.operation_failed(lease, operation.kind, now, None, "it was not over when its place was")
             return
         later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
         self._state.put(replace(lease, reservations=(extended, *later)))

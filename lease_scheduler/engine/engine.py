@@ -113,10 +113,20 @@ class Engine:
     # -- parts of a step ---------------------------------------------------------------------------------
 
     def _serve_queue(self, now: int) -> None:
-        """Give queued leases places, and begin what can begin at once."""
-        self._state.planner.process_queue(now + self._state.options.planning_lead)
-        self._state.publish(now)
-        self._act(now)
+        """Give queued leases places, and begin what can begin at once.
+
+        A start that fails at once puts its lease back into the queue; with nothing else to come, nobody would look
+        at it
+        again.
+        """
+        plan = self._state.planner.plan
+        while True:
+            self._state.planner.process_queue(now + self._state.options.planning_lead)
+            self._state.publish(now)
+            waiting = plan.queue_length
+            self._act(now)
+            if plan.queue_length <= waiting:
+                return
 
     def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
         lease = self._state.lease(lease_id)

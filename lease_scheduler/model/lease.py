@@ -115,9 +115,9 @@ class LeaseRequest:
             raise InvalidValueError("start", f"must not be negative, not {self.start}")
         needs_start = self.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
         if needs_start and self.start is None:
-            raise InvalidValueError("start", f"a {self.kind.value} lease needs one")
+            raise InvalidValueError("start", "reservations and deadline leases need one")
         if not needs_start and self.start is not None:
-            raise InvalidValueError("start", f"a {self.kind.value} lease has none; leave it out")
+            raise InvalidValueError("start", "immediate and best-effort leases have none; leave it out")
         if (self.kind is LeaseKind.DEADLINE) != (self.deadline is not None):
             raise InvalidValueError("deadline", "deadline leases need one, other kinds have none")
         if self.deadline is not None and self.start is not None and self.deadline - self.start < self.duration:

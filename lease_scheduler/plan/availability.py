@@ -127,6 +127,10 @@ class Availability:
         keep = ~superseded
         return self._with(key[keep], self._used[:, keep], before)
 
+    def unremembered(self) -> Availability:
+        """The same availability without the answers that it has given so far; for measurements."""
+        return self._with(self._key, self._used, self._since)
+
     # -- questions about all hosts ---------------------------------------------------------------------
 
     def _position(self, instant: int) -> IntArray:
@@ -135,13 +139,13 @@ class Availability:
         if position is None:
             position = self._key.searchsorted(self._base + instant, side="right") - 1
             self._cache[instant] = position
-        return position  # type: ignore[no-any-return]
+        return position
 
     def _step_hosts(self) -> IntArray:
         step_hosts = self._cache.get("hosts")
         if step_hosts is None:
             step_hosts = self._cache["hosts"] = self._key >> _TIME_BITS
-        return step_hosts  # type: ignore[no-any-return]
+        return step_hosts
 
     def peak(self, start: int, end: int) -> IntArray:
         """The largest use in ``[start, end)``, shape (classes + 1, hosts)."""
@@ -163,7 +167,8 @@ class Availability:
 
     def leases_at(self, instant: int) -> IntArray:
         """How many leases hold something of each host at the instant, shape (hosts,)."""
-        return self._used[-1, self._position(instant)]  # type: ignore[no-any-return]
+        leases: IntArray = self._used[-1, self._position(instant)]
+        return leases
 
     def unchanged_until(self, instant: int) -> IntArray:
         """When each host's use changes next after the instant, shape (hosts,); ``FOREVER`` if never."""
@@ -177,8 +182,9 @@ class Availability:
         return bool((self.free_at(instant).min(axis=0) <= 0).all())
 
     def within_capacity(self) -> bool:
-        """Whether no host is used beyond its capacity at any instant."""
-        return bool((self._used[:-1] <= self.capacity[:, self._step_hosts()]).all())
+        """Whether no host is used beyond its capacity at any instant that is not forgotten."""
+        known = self._truncated(self._since)
+        return bool((known._used[:-1] <= known.capacity[:, known._step_hosts()]).all())
 
     def equals(self, other: Availability) -> bool:
         """Whether both say the same at every instant that either still knows."""
@@ -216,7 +222,7 @@ class Availability:
                 counts *= eligible[step_hosts]
             # Both arrays are kept with the answer so that their ids stay their own.
             found = self._cache[cache_key] = (Places(self, counts), demand, eligible)
-        return found[0]  # type: ignore[no-any-return]
+        return found[0]
 
     def places_on(self, hosts: IntArray, amounts: IntArray) -> Places:
         """Where and when given amounts fit on given hosts: one place a host, none elsewhere.

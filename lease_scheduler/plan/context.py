@@ -29,8 +29,8 @@ class PlanningContext:
     preemption: Preemption
 
     def most_per_host(self, request: LeaseRequest) -> int:
-        """How many VMs of a lease could share one host."""
-        return max(min(demand.count, demand.most_per_host) for demand in self.plan.demands(request))
+        """How many VMs of a lease could share one host at most, those of all its node sets together."""
+        return sum(min(demand.count, demand.most_per_host) for demand in self.plan.demands(request))
 
     def suspend_estimate(self, request: LeaseRequest) -> int:
         """Seconds that suspending the lease is thought to take."""

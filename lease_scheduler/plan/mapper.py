@@ -35,17 +35,39 @@ def map_greedily(
     :return: host number of each VM, in the order of the request's VMs
     """
     free = availability.free(start, end)
-    ranked: IntArray | None = None
+    order = _largest_first(availability, demands)
+    first = demands[order[0]]
+    places = _places(free, first, only)
+    candidates = np.flatnonzero(places)
+    if places.sum() < first.count:
+        return None
+    hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
+    ranked = selection.rank(hosts_at(availability, start, hosts), request)
+    assignment = _filled(free, demands, order, places, ranked, only)
+    if assignment is None and len(demands) > 1:
+        # Where node sets compete for hosts the policy's order can be a dead end, even on an empty site. By the order of
+        # their numbers ``plan.explain.too_large`` admitted the lease, so none waits for ever.
+        assignment = _filled(free, demands, order, places, np.sort(ranked), only)
+    return assignment
+
+
+def _filled(
+    free: IntArray,
+    demands: tuple[Demand, ...],
+    order: list[int],
+    places: IntArray,
+    ranked: IntArray,
+    only: BoolArray | None,
+) -> tuple[int, ...] | None:
+    """A host for every VM when node sets and hosts are taken in the given orders.
+
+    :param places: how many VMs of the first node set each host can take
+    """
     placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
-    for index in _largest_first(availability, demands):
+    for turn, index in enumerate(order):
         demand = demands[index]
-        places = _places(free, demand, only)
-        candidates = np.flatnonzero(places)
-        if places.sum() < demand.count:
-            return None
-        if ranked is None:
-            hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
-            ranked = selection.rank(hosts_at(availability, start, hosts), request)
+        if turn:
+            places = _places(free, demand, only)
         usable = ranked[places[ranked] > 0]
         running_total = places[usable].cumsum()
         if not len(usable) or running_total[-1] < demand.count:
@@ -55,7 +77,8 @@ def map_greedily(
         taken = places[chosen]
         taken[-1] -= running_total[last] - demand.count
         placed[index] = np.repeat(chosen, taken)
-        if len(demands) > 1:
+        if turn + 1 < len(order):
+            free = free.copy()
             free[:, chosen] -= demand.amounts[:, None] * taken
     return tuple(np.concatenate(placed).tolist())
 

@@ -108,6 +108,11 @@ class Plan:
         self._holdings.pop(lease_id, None)
         self.lengths.pop(lease_id, None)
 
+    def forget_lease(self, lease_id: str) -> None:
+        """Drop what is remembered of a lease that never came to be."""
+        self._holdings.pop(lease_id, None)
+        self.lengths.pop(lease_id, None)
+
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
         if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):
             self._queue.remove((old.sequence, lease_id))
@@ -126,6 +131,11 @@ class Plan:
     def queued(self) -> list[Lease]:
         """The queue of best-effort leases, in the order of submission (haizea F46)."""
         return [self.leases[lease_id] for _, lease_id in self._queue]
+
+    @property
+    def queue_length(self) -> int:
+        """How many leases wait for a place."""
+        return len(self._queue)
 
     @property
     def queue_is_empty(self) -> bool:

@@ -65,7 +65,7 @@ def bounded_pareto_cdf(minimum: float, maximum: float, shape: float) -> Cdf:
         (Inverted(BoundedPareto(10, 40, 1)), lambda x: 1 - bounded_pareto_cdf(10, 40, 1)(50 - np.asarray(x))),
         (BoundedNormal(-math.inf, math.inf, 3, 2), stats.norm(3, 2).cdf),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_continuous_law_has_its_analytic_distribution(law: Distribution, cdf: Cdf) -> None:
     """haizea F88: one-sample Kolmogorov-Smirnov."""
@@ -188,7 +188,7 @@ def test_negative_seed_is_refused() -> None:
         ),
         ({"distribution": "constant", "value": "1"}, Constant(1)),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_section_describes_a_law(section: dict[str, str], law: Distribution) -> None:
     """haizea 9.2: the sections of a generator configuration."""
@@ -221,7 +221,7 @@ def test_section_describes_a_law(section: dict[str, str], law: Distribution) -> 
         ({"distribution": "uniform", "discrete": "true", "values": ""}, "values: needs at least one value"),
         ({"distribution": "uniform", "discrete": "true", "values": "1 x"}, "values: must be a number, not 'x'"),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_bad_section_is_refused(section: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):

@@ -1,0 +1,111 @@
+"""Every scenario file of Haizea 1.1 under all combinations of three options (haizea F18, F92)."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
+from lease_scheduler.simulation.formats.lwf import read_lwf
+from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
+from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload
+
+_BACKFILLING = {"off": 0, "aggressive": 1, "intermediate": 2, "conservative": None}
+_COMBINATIONS = list(product(_BACKFILLING, Suspension, Migration))
+#: With mapper ``deadline`` in the second and third: deadline leases may preempt each other.
+_POLICIES = ("ar-preempts-everything", "deadline", "by-kind")
+_FILES = (
+    *(f"deadline{number}" for number in range(1, 10)),
+    *(f"deadline10-{number}" for number in range(1, 5)),
+    "migrate",
+    "piggybacking",
+    "preemption",
+    "preemption_prematureend",
+    "prematureend_in_start",
+    "price1",
+    "pricedeadline",
+    "reservation",
+    "reuse1",
+    "wait",
+)
+_ANNOTATIONS = ("annotations1", "annotations2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked scenario files."""
+    data = os.environ.get("LEASE_SCHEDULER_DATA")
+    if data is None:
+        pytest.skip("LEASE_SCHEDULER_DATA does not name the folder of workloads")
+    unpacked = tmp_path_factory.mktemp("scenarios")
+    with tarfile.open(Path(data, "haizea", "scenario-lwf-1.1.tar.gz")) as archive:
+        archive.extractall(unpacked, filter="data")
+    return unpacked / "haizea-1.1-lwf"
+
+
+@pytest.mark.data
+def test_every_scenario_file_is_known(folder: Path) -> None:
+    """The list of files below is the whole archive."""
+    assert sorted(path.stem for path in folder.glob("*.lwf")) == sorted(_FILES)
+    assert sorted(path.stem for path in folder.glob("*.lwfa")) == sorted(_ANNOTATIONS)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", _FILES)
+def test_invariants_hold_under_every_combination(name: str, folder: Path) -> None:
+    """haizea F47, F51, F54, F57: 36 combinations of options with each of three policies."""
+    workload = read_lwf(folder / f"{name}.lwf")
+    for policy in _POLICIES:
+        for combination in _COMBINATIONS:
+            _check(workload, policy, *combination)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", _FILES)
+def test_invariants_hold_with_annotations(name: str, folder: Path) -> None:
+    """haizea F26: the same with the annotations that fit the file."""
+    workload = read_lwf(folder / f"{name}.lwf")
+    fitting = []
+    for stem in _ANNOTATIONS:
+        try:
+            fitting.append(annotate(workload, read_annotations(folder / f"{stem}.lwfa")))
+        except InputFileError as error:
+            assert error.line is not None
+    assert fitting or name == "price1", "all files but the one with a single lease take an annotation"
+    for annotated in fitting:
+        for combination in _COMBINATIONS:
+            _check(annotated, "by-kind", *combination)
+
+
+def _check(workload: Workload, policy: str, backfilling: str, suspension: Suspension, migration: Migration) -> None:
+    planning = PlanningOptions(
+        backfilling_limit=_BACKFILLING[backfilling],
+        suspension=suspension,
+        suspend_rate=32,
+        resume_rate=32,
+        migration=migration,
+        migration_bandwidth=100,
+    )
+    run_settings = RunSettings(
+        planning=planning,
+        preemption=policy,
+        deadline_preemption=policy != "ar-preempts-everything",
+        check_invariants=True,
+    )
+    result = Run(workload, run_settings).execute()
+
+    check_result(result, workload)
+    for lease in result.leases:
+        # A best-effort lease is never turned away, and nobody is dropped on the way.
+        allowed = {LeaseState.DONE} if lease.kind is LeaseKind.BEST_EFFORT else {LeaseState.DONE, LeaseState.REJECTED}
+        assert lease.state in allowed, (workload.name, policy, backfilling, suspension, migration, lease.lease_id)

@@ -1,0 +1,124 @@
+"""The smallest cases of what random runs have found, so that each is tried on every run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.suspension import SuspensionModel
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_host_selection, load_preemption
+from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+
+def _best_effort(lease_id: str, submitted: int, duration: int, *nodes: NodeSet) -> WorkloadLease:
+    request = LeaseRequest(lease_id, LeaseKind.BEST_EFFORT, nodes, submitted, duration, preemptible=True)
+    return WorkloadLease(request)
+
+
+def _node_set(count: int, cores: int, memory: int, *traits: str) -> NodeSet:
+    return NodeSet(count, Resources({VCPU: cores * 100, MEMORY_MB: memory}), frozenset(traits))
+
+
+def _run(site: Site, settings: RunSettings, *leases: WorkloadLease) -> RunResult:
+    workload = Workload("found", leases, site)
+    result = Run(workload, settings).execute()
+    check_result(result, workload, exact=False)
+    return result
+
+
+def test_the_only_host_keeps_its_first_step_after_forgetting() -> None:
+    """haizea F28: a site of one host whose past is forgotten."""
+    forgotten = Availability(np.array([[2]])).forgotten(10)
+    host, amounts = np.array([0]), np.array([[1], [1]])
+
+    held = forgotten.changed(host, np.array([10]), np.array([20]), amounts)
+    released = held.changed(host, np.array([10]), np.array([20]), -amounts)
+
+    assert released.free(10, 30).tolist() == [[2]]
+    assert released.equals(forgotten)
+
+
+def test_the_resume_estimate_counts_all_node_sets_that_may_share_a_host() -> None:
+    """haizea F69: two node sets on one host take their turns one after the other."""
+    plan = Plan(Site.homogeneous(1, Resources({VCPU: 400, MEMORY_MB: 4096})))
+    options, none = PlanningOptions(resume_rate=32), PolicyOptions()
+    model = SuspensionModel(options)
+    context = PlanningContext(
+        plan, options, model, load_host_selection("greedy", none), load_preemption("no-preemption", none)
+    )
+    request = _best_effort("1", 0, 100, _node_set(1, 1, 1024), _node_set(2, 1, 1024)).request
+
+    assert context.resume_estimate(request) >= model.resume_time(request, (0, 0, 0)) == 96
+
+
+def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy() -> None:
+    """haizea F31: the policy's order of hosts gives the second node set no room, another order does."""
+    site = Site.of(
+        (
+            Host("host-0", Resources({VCPU: 400, MEMORY_MB: 2048}), frozenset({"ssd"})),
+            Host("host-1", Resources({VCPU: 400, MEMORY_MB: 2048})),
+            Host("host-2", Resources({VCPU: 400, MEMORY_MB: 2048}), frozenset({"ssd"})),
+            Host("host-3", Resources({VCPU: 100, MEMORY_MB: 2048}), frozenset({"ssd"})),
+        )
+    )
+    lease = _best_effort(
+        "1", 0, 600, _node_set(4, 1, 1000), NodeSet(4, Resources({VCPU: 50, MEMORY_MB: 256}), frozenset({"ssd"}))
+    )
+
+    for policy in ("greedy", "packing", "no-policy"):
+        assert _run(site, RunSettings(host_selection=policy), lease).leases[0].state is LeaseState.DONE, policy
+
+
+def test_a_boot_that_outlasts_its_place_takes_no_other_lease_s_hosts() -> None:
+    """haizea F95: its place is over at 90, its VMs are ready at 400, and the host is given to another one at 300."""
+    follower = LeaseRequest("2", LeaseKind.RESERVATION, (_node_set(1, 1, 1024),), 0, 2400, start=300)
+    result = _run(
+        Site.homogeneous(1, Resources({VCPU: 100, MEMORY_MB: 1024})),
+        RunSettings(cloud=CloudBehaviour(boot_time=400), check_invariants=True),
+        _best_effort("1", 0, 90, _node_set(1, 1, 256)),
+        WorkloadLease(follower),
+    )
+
+    late, kept = result.leases
+    assert (kept.state, kept.started, kept.ended) == (LeaseState.DONE, 700, 2700)
+    assert (late.state, late.started, late.ended) == (LeaseState.DONE, 3100, 3190)
+
+
+def test_slow_boots_do_not_end_each_other_for_ever() -> None:
+    """haizea F95: two queued leases that start 400 s late, neither of which can be suspended."""
+    settings = RunSettings(
+        planning=PlanningOptions(backfilling_limit=None, suspension=Suspension.NONE),
+        cloud=CloudBehaviour(boot_time=400),
+        check_invariants=True,
+    )
+    leases = [_best_effort(lease_id, 0, 500, _node_set(1, 1, 1024)) for lease_id in ("1", "2")]
+
+    result = _run(Site.homogeneous(1, Resources({VCPU: 100, MEMORY_MB: 1024})), settings, *leases)
+
+    assert [(lease.state, lease.started, lease.ended) for lease in result.leases] == [
+        (LeaseState.DONE, 400, 900),
+        (LeaseState.DONE, 1300, 1800),
+    ]
+
+
+def test_a_start_that_fails_at_once_is_tried_again_though_nothing_else_is_to_come() -> None:
+    """haizea F95: its lease goes back into the queue after the queue was served."""
+    settings = RunSettings(cloud=CloudBehaviour(boot_failure_probability=1.0))
+    lease = _best_effort("1", 0, 500, _node_set(1, 1, 1024))
+
+    result = _run(Site.homogeneous(2, Resources({VCPU: 100, MEMORY_MB: 1024})), settings, lease)
+
+    assert (result.leases[0].state, result.counters["failed_boots"]) == (LeaseState.FAILED, 3)
