@@ -42,7 +42,7 @@ class Deviations:
         """An operation is not over though its hosts should be given up now.
 
         The hosts of a suspension or shutdown stay held for as long again, whoever was to follow there. A start,
-        resumption or migration gets more time only where no promise is in the way; else it has failed.
+        resumption or migration gets more time only where no promise is in the way; else it begins anew.
         """
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
@@ -56,7 +56,8 @@ class Deviations:
             elif not lease.reservations[1:] and self._can_clear(lease, now, extended.end):
                 self._state.put(replace(lease, reservations=(extended,)))
             else:
-                self.operation_failed(lease, operation.kind, now, None, "it was not over when its place was")
+                self._state.cloud.discard(lease.lease_id, now)
+                self._replace_lost(lease, now, "its VMs were not ready when its place was over")
             return
         later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
         self._state.put(replace(lease, reservations=(extended, *later)))

@@ -49,7 +49,7 @@ def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console:
     if not quick:
         cases += reservation_checks.grid_cases("generated")
     if has_logs:
-        cases += [*reservation_checks.grid_cases("2008"), *deadline_checks.cases(_DEADLINE_SEED)]
+        cases += [*deadline_checks.cases(_DEADLINE_SEED), *reservation_checks.grid_cases("2008")]
     outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
     groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
     everything = [check for checks in groups.values() for check in checks]
