@@ -79,10 +79,11 @@ class Deviations:
                 return
             self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
             return
-        if reservation.closing is Closing.SHUTDOWN and not lease.reservations[1:]:
-            run_end = begun.run_end + late
+        too_late = reservation.run_end <= now
+        if (reservation.closing is Closing.SHUTDOWN or too_late) and not lease.reservations[1:]:
+            run_end = now + lease.remaining
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
-            longer = replace(begun, run_end=run_end, end=run_end + shutdown)
+            longer = replace(begun, run_end=run_end, end=run_end + shutdown, closing=Closing.SHUTDOWN)
             in_time = lease.request.deadline is None or longer.run_end <= lease.request.deadline
             if in_time and self._can_clear(lease, reservation.end, longer.end):
                 self._state.put(replace(lease, reservations=(longer,)))

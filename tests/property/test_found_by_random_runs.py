@@ -122,3 +122,19 @@ def test_a_start_that_fails_at_once_is_tried_again_though_nothing_else_is_to_com
     result = _run(Site.homogeneous(2, Resources({VCPU: 100, MEMORY_MB: 1024})), settings, lease)
 
     assert (result.leases[0].state, result.counters["failed_boots"]) == (LeaseState.FAILED, 3)
+
+
+def test_a_partial_run_that_is_over_before_its_boot_is_not_repeated_for_ever() -> None:
+    """haizea F95: a short run before another queued lease, whose boot takes longer than the run."""
+    settings = RunSettings(
+        planning=PlanningOptions(suspend_buffer=5), cloud=CloudBehaviour(boot_time=400), check_invariants=True
+    )
+    leases = (
+        _best_effort("1", 447, 275, _node_set(1, 1, 1000)),
+        _best_effort("2", 600, 811, _node_set(2, 1, 1024)),
+        _best_effort("3", 773, 289, _node_set(1, 1, 1000)),
+    )
+
+    result = _run(Site.homogeneous(2, Resources({VCPU: 100, MEMORY_MB: 2048})), settings, *leases)
+
+    assert {lease.state for lease in result.leases} == {LeaseState.DONE}

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.formats.files import replace_file
 
 Outcome = dict[str, Any]
 
@@ -81,32 +82,29 @@ def _run_all(cases: Sequence[Case], jobs: int, keep: Callable[[Case, Outcome], N
 
 
 def _outcomes(path: Path) -> dict[str, Outcome]:
-    """What earlier runs have left; a line that was cut off in the middle counts for nothing."""
+    """What earlier runs have left; a last line that was cut off in the middle is dropped."""
     outcomes: dict[str, Outcome] = {}
     try:
-        lines = path.read_text().splitlines() if path.exists() else []
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
     except OSError as error:
         raise InputFileError(str(path), None, f"cannot be read: {error.strerror}") from error
+    if lines and not lines[-1].endswith("\n"):
+        lines.pop()
+        replace_file(path, "".join(lines).encode())
     for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)
             outcomes[entry["case"]] = entry["outcome"]
         except (ValueError, KeyError, TypeError) as error:
-            if number == len(lines):
-                break
-            raise InputFileError(
-                str(path), number, "is not an outcome of this campaign; use another directory"
-            ) from error
+            problem = "is not an outcome of this campaign; use another directory"
+            raise InputFileError(str(path), number, problem) from error
     return outcomes
 
 
 def _append(path: Path, entry: Outcome) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = path.read_bytes() if path.exists() else b""
         with path.open("ab") as stream:
-            if text and not text.endswith(b"\n"):
-                stream.write(b"\n")
             stream.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
             stream.flush()
             os.fsync(stream.fileno())
