@@ -7,7 +7,7 @@ import numpy as np
 from lease_scheduler.cloud.simulated import CloudBehaviour
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
@@ -40,15 +40,14 @@ def _run(site: Site, settings: RunSettings, *leases: WorkloadLease) -> RunResult
 
 
 def test_the_only_host_keeps_its_first_step_after_forgetting() -> None:
-    """haizea F28: a site of one host whose past is forgotten."""
-    forgotten = Availability(np.array([[2]])).forgotten(10)
-    host, amounts = np.array([0]), np.array([[1], [1]])
+    """haizea F28: a site of one host whose past is forgotten right at a change."""
+    host, start, end, amounts = np.array([0]), np.array([10]), np.array([20]), np.array([[1], [1]])
+    held = Availability(np.array([[2]])).changed(host, start, end, amounts).forgotten(10)
 
-    held = forgotten.changed(host, np.array([10]), np.array([20]), amounts)
-    released = held.changed(host, np.array([10]), np.array([20]), -amounts)
+    released = held.changed(host, start, end, -amounts)
 
     assert released.free(10, 30).tolist() == [[2]]
-    assert released.equals(forgotten)
+    assert released.equals(Availability(np.array([[2]])).forgotten(10))
 
 
 def test_the_resume_estimate_counts_all_node_sets_that_may_share_a_host() -> None:
@@ -69,7 +68,7 @@ def test_a_lease_that_the_empty_site_can_hold_is_not_stranded_by_the_host_policy
     site = Site.of(
         (
             Host("host-0", Resources({VCPU: 400, MEMORY_MB: 2048}), frozenset({"ssd"})),
-            Host("host-1", Resources({VCPU: 400, MEMORY_MB: 2048})),
+            Host("host-1", Resources({VCPU: 400, MEMORY_MB: 2048, DISK_GB: 20})),
             Host("host-2", Resources({VCPU: 400, MEMORY_MB: 2048}), frozenset({"ssd"})),
             Host("host-3", Resources({VCPU: 100, MEMORY_MB: 2048}), frozenset({"ssd"})),
         )
@@ -129,12 +128,18 @@ def test_a_partial_run_that_is_over_before_its_boot_is_not_repeated_for_ever() -
     settings = RunSettings(
         planning=PlanningOptions(suspend_buffer=5), cloud=CloudBehaviour(boot_time=400), check_invariants=True
     )
+    shape = Resources({VCPU: 100, MEMORY_MB: 2048})
+    promised = LeaseRequest(
+        "2", LeaseKind.DEADLINE, (_node_set(2, 1, 256),), 600, 3000, start=805, deadline=4829, preemptible=True
+    )
     leases = (
-        _best_effort("1", 447, 275, _node_set(1, 1, 1000)),
-        _best_effort("2", 600, 811, _node_set(2, 1, 1024)),
-        _best_effort("3", 773, 289, _node_set(1, 1, 1000)),
+        _best_effort("1", 447, 275, NodeSet(1, Resources({VCPU: 50, MEMORY_MB: 1000}))),
+        WorkloadLease(promised),
+        _best_effort("3", 600, 811, _node_set(2, 1, 1024)),
+        _best_effort("4", 773, 289, NodeSet(1, Resources({VCPU: 25, MEMORY_MB: 1000}))),
     )
 
-    result = _run(Site.homogeneous(2, Resources({VCPU: 100, MEMORY_MB: 2048})), settings, *leases)
+    result = _run(Site.homogeneous(2, shape), settings, *leases)
 
-    assert {lease.state for lease in result.leases} == {LeaseState.DONE}
+    ends = {lease.lease_id: lease.state for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT}
+    assert ends == dict.fromkeys(("1", "3", "4"), LeaseState.DONE)

@@ -102,10 +102,39 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 
 @st.composite
+def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
+    """A long lease that waits its turn, or a short one that takes hosts away from such leases."""
+    nodes = (NodeSet(draw(st.integers(1, 3)), Resources({VCPU: 100, MEMORY_MB: 256})),)
+    if draw(st.integers(0, 2)):
+        submitted, duration = draw(st.integers(0, 900)), draw(st.integers(600, 6000))
+        request = LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, submitted, duration, preemptible=True)
+        return WorkloadLease(request, draw(st.none() | st.integers(1, duration)))
+    submitted, duration, notice = draw(st.integers(0, 3000)), draw(st.integers(60, 1500)), draw(st.integers(0, 1500))
+    kind = draw(st.sampled_from([LeaseKind.RESERVATION, LeaseKind.RESERVATION, LeaseKind.DEADLINE]))
+    start = submitted + notice
+    deadline = start + duration + draw(st.integers(0, 3000)) if kind is LeaseKind.DEADLINE else None
+    request = LeaseRequest(
+        str(number), kind, nodes, submitted, duration, start, deadline, preemptible=kind is LeaseKind.DEADLINE
+    )
+    return WorkloadLease(request, draw(st.none() | st.integers(1, duration)))
+
+
+@st.composite
 def _workloads(draw: st.DrawFn) -> Workload:
-    leases = [draw(_leases(number)) for number in range(1, draw(st.integers(2, 14)) + 1)]
+    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed."""
+    crowded = draw(st.booleans())
+    kinds = _crowding_leases if crowded else _leases
+    leases = [draw(kinds(number)) for number in range(1, draw(st.integers(2, 14)) + 1)]
     leases.sort(key=lambda lease: lease.request.submitted)
-    return Workload("random", tuple(leases), draw(_sites()))
+    if crowded:
+        cores = draw(st.lists(st.sampled_from([1, 1, 2]), min_size=3, max_size=5))
+        site = Site.of(
+            Host(f"host-{number}", Resources({VCPU: count * 100, MEMORY_MB: 1024}))
+            for number, count in enumerate(cores)
+        )
+    else:
+        site = draw(_sites())
+    return Workload("random", tuple(leases), site)
 
 
 _PLANNING = st.builds(

@@ -1,0 +1,59 @@
+"""Small sites, requests and planners for tests of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.host_selection.greedy import Greedy
+from lease_scheduler.policy.preemption.by_kind import ByKind
+
+#: A host that one VM of the size ``VM`` fills.
+VM = Resources({VCPU: 1, MEMORY_MB: 1024})
+
+MakePlanner = Callable[..., Planner]
+MakeLease = Callable[..., Lease]
+
+
+@pytest.fixture
+def make_planner() -> MakePlanner:
+    """A planner of equal hosts: ``make_planner(4, suspend_rate=32)``; ``capacity`` and ``site`` choose other hosts."""
+
+    def make(hosts: int = 4, capacity: Resources = VM, site: Site | None = None, **options: Any) -> Planner:
+        selection = options.pop("selection", None) or Greedy(PolicyOptions())
+        preemption = options.pop("preemption", None) or ByKind(PolicyOptions())
+        defaults: dict[str, Any] = {"suspend_rate": 32, "resume_rate": 32}
+        return Planner(
+            site or Site.homogeneous(hosts, capacity),
+            PlanningOptions(**{**defaults, **options}),
+            selection,
+            preemption,
+            deadline_preemption=True,
+        )
+
+    return make
+
+
+@pytest.fixture
+def make_lease() -> MakeLease:
+    """A pending lease; ids count up, and with them the order of submission."""
+    number = 0
+
+    def make(kind: LeaseKind, nodes: int = 1, duration: int = 3600, need: Resources = VM, **terms: Any) -> Lease:
+        nonlocal number
+        number += 1
+        terms.setdefault("preemptible", kind in (LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE))
+        node_sets = terms.pop("node_sets", None) or (NodeSet(nodes, need),)
+        request = LeaseRequest(str(number), kind, node_sets, terms.pop("submitted", 0), duration=duration, **terms)
+        return Lease(request, number, LeaseState.PENDING)
+
+    return make

@@ -1,0 +1,123 @@
+"""The time model of suspension (haizea F69-F74; Sotomayor 2010, section 7.1)."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, Suspension
+from lease_scheduler.plan.suspension import SuspensionModel
+
+LOCAL, GLOBAL = (61.86, 66.27), (63.67, 81.27)
+
+
+def _request(*sets: tuple[int, int], **terms: object) -> LeaseRequest:
+    nodes = tuple(NodeSet(count, Resources({VCPU: 1, MEMORY_MB: memory})) for count, memory in sets)
+    return LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, duration=3600, **{"preemptible": True, **terms})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("memory", [512, 768, 1024])
+@pytest.mark.parametrize("per_host", [1, 2, 4, 8])
+def test_the_predictions_of_the_dissertation(memory: int, per_host: int) -> None:
+    """haizea E4: 4 hosts with c VMs each; the table's times, each VM's rounded up to the second as the planner does."""
+    request = _request((4 * per_host, memory))
+    assignment = [host for host in range(4) for _ in range(per_host)]
+    for exclusion, (suspend_rate, resume_rate), turns in (
+        (Exclusion.LOCAL, LOCAL, per_host),
+        (Exclusion.GLOBAL, GLOBAL, 4 * per_host),
+    ):
+        options = PlanningOptions(suspend_rate=suspend_rate, resume_rate=resume_rate, exclusion=exclusion)
+        model = SuspensionModel(options)
+        assert model.suspend_time(request, assignment) == turns * ceil(memory / suspend_rate)
+        assert model.resume_time(request, assignment) == turns * ceil(memory / resume_rate)
+        # Rounding never adds more than one second a turn to equation 7.1.
+        assert 0 <= model.suspend_time(request, assignment) - turns * memory / suspend_rate < turns
+
+
+def test_each_command_takes_its_time() -> None:
+    """haizea F71: N * e on top, equation 7.2."""
+    for exclusion, expected in ((Exclusion.LOCAL, 4 * 3 + 2 * 32), (Exclusion.GLOBAL, 4 * 3 + 4 * 32)):
+        options = PlanningOptions(suspend_rate=32, enactment_overhead=3, exclusion=exclusion)
+        assert SuspensionModel(options).suspend_time(_request((4, 1024)), (0, 0, 1, 1)) == expected
+
+
+def test_the_host_with_most_memory_to_save_counts() -> None:
+    """haizea F69: node sets of different size; local exclusion adds up what is on one host."""
+    model = SuspensionModel(PlanningOptions(suspend_rate=32))
+    assert model.suspend_time(_request((1, 3200), (2, 640)), (0, 1, 1)) == 100
+    assert model.suspend_time(_request((1, 3200), (2, 640)), (1, 0, 1)) == 120
+
+
+def test_a_fixed_time_replaces_memory_over_rate() -> None:
+    """haizea F73."""
+    model = SuspensionModel(PlanningOptions(override_suspend_time=0, override_resume_time=7))
+    assert model.suspend_time(_request((2, 1024)), (0, 1)) == 0
+    assert model.resume_time(_request((2, 1024)), (0, 0)) == 14
+
+
+def test_estimates_do_not_fall_short_of_what_any_assignment_takes() -> None:
+    """haizea F55, with both ways to estimate."""
+    request = _request((3, 1024), (1, 2048))
+    for estimate in Estimate:
+        model = SuspensionModel(PlanningOptions(suspend_rate=32, resume_rate=16, suspend_estimate=estimate))
+        for assignment in ((0, 1, 2, 3), (0, 0, 1, 1), (0, 1, 1, 1)):
+            most = max(assignment.count(host) for host in assignment)
+            assert model.suspend_estimate(request, most) >= model.suspend_time(request, assignment)
+            assert model.resume_estimate(request, most) >= model.resume_time(request, assignment)
+
+
+def test_the_sum_counts_vms_that_are_saved_side_by_side() -> None:
+    """haizea 8.3: 32 nodes at 21 s each are thought to need 672 s, so that a run must last 1,344 s."""
+    request = _request((32, 1024))
+    as_sum = SuspensionModel(PlanningOptions(suspend_rate=50, suspend_estimate=Estimate.SUM))
+    as_model = SuspensionModel(PlanningOptions(suspend_rate=50))
+    assert as_sum.threshold(request, 1, resuming=False) == 1344
+    assert as_model.threshold(request, 1, resuming=False) == 42
+
+
+def test_the_threshold_counts_the_resumption_of_a_lease_that_has_to_resume() -> None:
+    """haizea F55."""
+    options = PlanningOptions(suspend_rate=32, resume_rate=64, scheduling_threshold_factor=0.5)
+    model = SuspensionModel(options)
+    assert model.threshold(_request((1, 1024)), 1, resuming=False) == 48
+    assert model.threshold(_request((1, 1024)), 1, resuming=True) == 72
+    forced = SuspensionModel(PlanningOptions(force_scheduling_threshold=5))
+    assert forced.threshold(_request((1, 1024)), 1, resuming=True) == 5
+
+
+@pytest.mark.parametrize(
+    ("suspension", "nodes", "terms", "allowed"),
+    [
+        (Suspension.NONE, 1, {}, False),
+        (Suspension.SERIAL_ONLY, 1, {}, True),
+        (Suspension.SERIAL_ONLY, 2, {}, False),
+        (Suspension.ALL, 2, {}, True),
+        (Suspension.ALL, 1, {"preemptible": False}, False),
+        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.CANCEL}, False),
+    ],
+)
+def test_who_may_be_suspended(suspension: Suspension, nodes: int, terms: dict[str, object], allowed: bool) -> None:
+    """haizea F51, F13."""
+    model = SuspensionModel(PlanningOptions(suspension=suspension))
+    assert model.can_suspend(_request((nodes, 1024), **terms)) is allowed
+    if not allowed:
+        assert model.threshold(_request((nodes, 1024), **terms), 1, resuming=False) == 0
+
+
+def test_vms_that_exclude_each_other_take_turns() -> None:
+    """haizea F74."""
+    request = _request((3, 320))
+    local = SuspensionModel(PlanningOptions(suspend_rate=32, enactment_overhead=1))
+    assert local.turns(request, (0, 1, 0), 100, suspend=True) == [(0, 100, 111), (1, 100, 111), (2, 111, 122)]
+    everywhere = SuspensionModel(PlanningOptions(resume_rate=32, exclusion=Exclusion.GLOBAL))
+    assert everywhere.turns(request, (0, 1, 0), 0, suspend=False) == [(0, 0, 10), (1, 10, 20), (2, 20, 30)]
+
+
+def test_shutdowns_take_their_time_only_if_any_is_reserved() -> None:
+    """haizea F72: shutdown = sh + e * N."""
+    request = _request((4, 1024))
+    assert SuspensionModel(PlanningOptions(shutdown_time=10, enactment_overhead=2)).shutdown_time(request) == 18
+    assert SuspensionModel(PlanningOptions(enactment_overhead=2)).shutdown_time(request) == 0
