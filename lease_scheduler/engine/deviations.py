@@ -170,9 +170,15 @@ class Deviations:
         elif any(host in r.assignment and r.start < until for r in lease.reservations):
             self._move(lease, now, _UNPLANNED_WORD)
 
-    def host_up(self, host: int) -> None:
-        """A host is back, empty."""
-        self._state.planner.plan.unblock(host)
+    def host_up(self, host: int, now: int) -> None:
+        """A host is back, empty; leases that wait for a later place may use it at once."""
+        plan = self._state.planner.plan
+        if host not in plan.outages:
+            return
+        thought_away_until = plan.outage_end(host)
+        plan.unblock(host)
+        moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
+        self._state.recorder.count("replans", moved)
 
     def extend_outages(self, now: int) -> None:
         """Hosts that are still down keep being so for a while, and who is planned there is moved."""

@@ -156,7 +156,7 @@ class Engine:
             self._deviations.host_down(event.host, now)
             return
         if event.kind is EventKind.HOST_UP and event.host is not None:
-            self._deviations.host_up(event.host)
+            self._deviations.host_up(event.host, now)
             return
         lease = self._state.lease(event.lease_id)
         if lease is None:

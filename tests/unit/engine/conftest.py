@@ -1,0 +1,85 @@
+"""An engine on a simulated cloud, run step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+VM = Resources({VCPU: 1, MEMORY_MB: 1024})
+
+
+class World:
+    """A run that can be looked into between its events."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def until(self, instant: int) -> World:
+        """Go on until an instant, everything of it included."""
+        run = self.run
+        while (event := run._next_instant()) is not None and event <= instant:
+            run.clock.set(max(run.clock.now(), event))
+            run._submit_due()
+            run.engine.step()
+            check_plan(run.planner.plan, run.clock.now())
+        run.clock.set(instant)
+        return self
+
+    def end(self) -> World:
+        """Go on until nothing happens any more."""
+        while (event := self.run._next_instant()) is not None:
+            self.until(event)
+        return self
+
+    def __getitem__(self, lease_id: str) -> Lease:
+        """The latest value of a lease."""
+        return {lease.lease_id: lease for lease in self.run.store.load()}[lease_id]
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        return self.run.recorder.counters
+
+
+MakeWorld = Callable[..., World]
+
+
+@pytest.fixture
+def make_world() -> MakeWorld:
+    """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...})``."""
+
+    def make(
+        *leases: WorkloadLease | LeaseRequest,
+        hosts: int = 2,
+        cloud: CloudBehaviour | None = None,
+        planning: Mapping[str, Any] | None = None,
+        engine: Mapping[str, Any] | None = None,
+    ) -> World:
+        items = tuple(lease if isinstance(lease, WorkloadLease) else WorkloadLease(lease) for lease in leases)
+        settings = RunSettings(
+            planning=replace(PlanningOptions(suspend_rate=32, resume_rate=32), **(planning or {})),
+            engine=EngineOptions(**(engine or {})),
+            cloud=cloud or CloudBehaviour(),
+        )
+        return World(Run(Workload("test", items, Site.homogeneous(hosts, VM)), settings))
+
+    return make
+
+
+def request(lease_id: str, kind: LeaseKind, nodes: int = 1, duration: int = 1000, **terms: Any) -> LeaseRequest:
+    """A request of VMs that fill a host each; best-effort and deadline leases are preemptible."""
+    terms.setdefault("preemptible", kind in (LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE))
+    return LeaseRequest(lease_id, kind, (NodeSet(nodes, VM),), terms.pop("submitted", 0), duration=duration, **terms)

@@ -1,0 +1,137 @@
+"""When the world does not do what was planned (haizea F95)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+
+from .conftest import MakeWorld, request
+
+BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
+DOWN = CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=10_000),))
+
+
+def test_a_reservation_whose_hosts_are_not_free_in_time_goes_elsewhere(make_world: MakeWorld) -> None:
+    """The suspension takes twice as long as planned; another host is free."""
+    world = make_world(
+        request("1", BEST_EFFORT, 2, duration=5000, submitted=0),
+        request("2", RESERVATION, 1, submitted=10, start=1000, duration=500),
+        request("3", BEST_EFFORT, 1, submitted=20, duration=100),
+        hosts=3,
+        cloud=CloudBehaviour(suspend_factor=2),
+    ).end()
+    assert (world["2"].started, world["2"].state) == (1000, LeaseState.DONE)
+
+
+def test_or_begins_as_soon_as_they_are_free(make_world: MakeWorld) -> None:
+    """No other host: the reservation begins late, ends in time, and says so in the counters."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=5000),
+        request("2", RESERVATION, 1, submitted=10, start=1000, duration=500),
+        hosts=1,
+        cloud=CloudBehaviour(suspend_factor=2),
+    ).end()
+    assert (world["2"].started, world["2"].ended, world["2"].state) == (1032, 1500, LeaseState.DONE)
+    assert world["1"].state is LeaseState.DONE
+    assert world["1"].accumulated == 5000
+    assert world.counters["late_operations"] >= 1
+
+
+def test_a_late_boot_of_a_best_effort_lease_is_made_up_for(make_world: MakeWorld) -> None:
+    world = make_world(request("1", BEST_EFFORT, duration=300), cloud=CloudBehaviour(boot_time=40)).end()
+    assert (world["1"].started, world["1"].ended, world["1"].accumulated) == (40, 340, 300)
+    assert world.counters["late_starts"] == 1
+
+
+def test_a_late_boot_does_not_move_the_end_of_a_reservation(make_world: MakeWorld) -> None:
+    world = make_world(request("1", RESERVATION, start=100, duration=300), cloud=CloudBehaviour(boot_time=40)).end()
+    assert (world["1"].started, world["1"].ended, world["1"].accumulated) == (140, 400, 260)
+
+
+def test_a_boot_that_never_succeeds_is_given_up_with_the_reason(make_world: MakeWorld) -> None:
+    cloud = CloudBehaviour(boot_failure_probability=1.0)
+    world = make_world(
+        request("1", RESERVATION, start=100), request("2", BEST_EFFORT), cloud=cloud, engine={"boot_attempts": 4}
+    ).end()
+    for lease_id in "12":
+        assert world[lease_id].state is LeaseState.FAILED
+        assert world[lease_id].reason.startswith("start failed 4 times, last: start failed on host")
+    assert world.counters["failed_boots"] == 8
+
+
+def test_a_failed_boot_is_tried_on_another_host(make_world: MakeWorld) -> None:
+    """The seed lets the first boot fail and the second succeed."""
+    world = make_world(
+        request("1", RESERVATION, start=100, duration=300), cloud=CloudBehaviour(boot_failure_probability=0.5, seed=4)
+    ).end()
+    assert (world.counters["failed_boots"], world["1"].state) == (1, LeaseState.DONE)
+    assert (world["1"].started, world["1"].ended) == (100, 400)
+
+
+@pytest.mark.parametrize(
+    ("kind", "terms", "state", "started_again"),
+    [
+        (RESERVATION, {"start": 0}, LeaseState.DONE, 0),
+        (BEST_EFFORT, {}, LeaseState.DONE, 0),
+        (LeaseKind.IMMEDIATE, {}, LeaseState.DONE, 0),
+        (LeaseKind.DEADLINE, {"start": 0, "deadline": 5000}, LeaseState.DONE, 0),
+        (LeaseKind.DEADLINE, {"start": 0, "deadline": 1400}, LeaseState.FAILED, 0),
+    ],
+)
+def test_a_host_that_dies_under_a_running_lease(
+    make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int], state: LeaseState, started_again: int
+) -> None:
+    """Promises of capacity go on elsewhere until their end; work starts over, if there is time for it."""
+    world = make_world(request("1", kind, duration=1000, **terms), cloud=DOWN).end()
+    lease = world["1"]
+    assert (lease.state, lease.started) == (state, started_again)
+    if kind in (RESERVATION, LeaseKind.IMMEDIATE):
+        assert (lease.ended, lease.accumulated) == (1000, 1000)
+    elif state is LeaseState.DONE:
+        assert (lease.ended, lease.accumulated) == (1500, 1000)
+    else:
+        assert lease.ended == 500
+        assert "host failed" in lease.reason
+
+
+def test_a_reservation_without_any_other_host_fails_with_the_reason(make_world: MakeWorld) -> None:
+    world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), cloud=DOWN).end()
+    assert (world["1"].state, world["1"].ended) == (LeaseState.FAILED, 500)
+    assert world["1"].reason == "its host failed, and no other hosts are free"
+
+
+def test_what_is_planned_on_a_dead_host_soon_is_moved_and_later_leases_wait(make_world: MakeWorld) -> None:
+    """host_repair_time: the host is thought to be back in 600 s, and is for the last reservation."""
+    cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=600),))
+    world = make_world(
+        request("1", RESERVATION, 1, start=800, duration=100),
+        request("2", RESERVATION, 2, start=2000, duration=100),
+        cloud=cloud,
+        engine={"host_repair_time": 600},
+    ).until(500)
+    assert world["1"].reservations[0].assignment == (1,)
+    assert world["2"].reservations[0].hosts == {0, 1}
+    assert [world.end()[i].state for i in "12"] == [LeaseState.DONE, LeaseState.DONE]
+
+
+def test_a_host_that_stays_away_longer_stays_out_of_use(make_world: MakeWorld) -> None:
+    cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=5_000),))
+    world = make_world(
+        request("1", BEST_EFFORT, 2, submitted=600, duration=100), cloud=cloud, engine={"host_repair_time": 600}
+    ).end()
+    assert (world["1"].started, world["1"].state) == (5500, LeaseState.DONE)
+
+
+def test_saved_memory_is_lost_with_its_host(make_world: MakeWorld) -> None:
+    """The lease was suspended at 400 and starts over."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=1000),
+        request("2", RESERVATION, submitted=10, start=400, duration=300),
+        hosts=1,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=710, duration=90),)),
+    ).end()
+    # It was resuming since 700 when the host died; the host is back at 800.
+    assert (world["1"].state, world["1"].accumulated, world["1"].ended) == (LeaseState.DONE, 1000, 1800)

@@ -1,0 +1,137 @@
+"""The life of leases as planned (haizea F15, F16, F18, F92)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import Suspension
+from lease_scheduler.simulation.workload import WorkloadLease
+
+from .conftest import MakeWorld, request
+
+BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
+
+
+def test_a_lease_goes_through_its_states(make_world: MakeWorld) -> None:
+    """haizea F15: suspended for a reservation and resumed behind it."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=100, start=1000, duration=500),
+        hosts=1,
+        planning={"shutdown_time": 10},
+    )
+    seen = []
+    for instant in (0, 967, 968, 999, 1000, 1509, 1510, 1541, 1542, 2573, 2574, 2583, 2584):
+        seen.append(world.until(instant)["1"].state.value)
+    assert seen == [
+        *("active", "active", "suspending", "suspending", "suspended-scheduled", "suspended-scheduled"),
+        *("resuming", "resuming", "active", "active", "active", "active", "done"),
+    ]
+    done = world["1"]
+    assert (done.started, done.ended, done.accumulated) == (0, 2584, 2000)
+    assert (world["2"].started, world["2"].ended) == (1000, 1510)
+
+
+def test_hosts_change_hands_without_a_gap(make_world: MakeWorld) -> None:
+    """haizea 4.1, 8.2: at one instant, ends come before starts, and both before the queue."""
+    world = make_world(
+        request("1", RESERVATION, start=0, duration=100),
+        request("2", RESERVATION, start=100, duration=100),
+        request("3", BEST_EFFORT, submitted=200, duration=50),
+        hosts=1,
+    ).until(200)
+    assert [world[i].state for i in "123"] == [LeaseState.DONE, LeaseState.DONE, LeaseState.ACTIVE]
+    assert world["3"].started == 200
+
+
+def test_work_that_is_over_early_frees_its_hosts(make_world: MakeWorld) -> None:
+    """haizea F49: whoever waits gets them at that very second."""
+    world = make_world(
+        WorkloadLease(request("1", BEST_EFFORT, 2, duration=5000), real_duration=700), request("2", BEST_EFFORT, 2)
+    ).end()
+    assert (world["1"].ended, world["1"].accumulated, world["1"].state) == (700, 700, LeaseState.DONE)
+    assert world["2"].started == 700
+    assert world.counters["early_ends"] == 1
+
+
+@pytest.mark.parametrize(
+    ("instant", "state"),
+    [
+        (50, LeaseState.READY),
+        (150, LeaseState.ACTIVE),
+        (970, LeaseState.SUSPENDING),
+        (1000, LeaseState.SUSPENDED_SCHEDULED),
+        (1505, LeaseState.RESUMING),
+    ],
+)
+def test_a_lease_can_be_cancelled_in_any_state(make_world: MakeWorld, instant: int, state: LeaseState) -> None:
+    """haizea F16: its hosts are free at once."""
+    world = make_world(
+        request("0", RESERVATION, start=0, duration=100),
+        request("1", BEST_EFFORT, duration=5000),
+        request("2", RESERVATION, submitted=200, start=1000, duration=500),
+        hosts=1,
+    ).until(instant)
+    assert world["1"].state is state
+    world.run.engine.cancel("1")
+    assert world["1"].state is LeaseState.CANCELLED
+    assert world["1"].reservations == ()
+    assert "1" not in world.run.planner.plan.leases
+    world.end()
+    assert world["1"].ended == instant
+    assert world["2"].state is LeaseState.DONE
+
+
+def test_what_a_cancelled_lease_held_goes_to_the_queue_at_once(make_world: MakeWorld) -> None:
+    """haizea F16, F49."""
+    world = make_world(request("1", BEST_EFFORT, 2, 5000), request("2", BEST_EFFORT, 2, 100)).until(300)
+    world.run.engine.cancel("1")
+    assert (world["2"].state, world["2"].started) == (LeaseState.ACTIVE, 300)
+    with pytest.raises(InvalidValueError, match="no live lease 1"):
+        world.run.engine.cancel("1")
+
+
+def test_an_id_is_taken_once(make_world: MakeWorld) -> None:
+    world = make_world(request("1", BEST_EFFORT)).end()
+    with pytest.raises(InvalidValueError, match="a lease 1 already"):
+        world.run.engine.submit(request("1", BEST_EFFORT))
+
+
+def test_a_request_larger_than_the_site_is_refused_with_the_reason(make_world: MakeWorld) -> None:
+    """haizea 8.2, 20."""
+    world = make_world(request("1", BEST_EFFORT, 3), hosts=2).end()
+    assert world["1"].state is LeaseState.REJECTED
+    assert world["1"].reason.startswith("nodes: 3 nodes are more than the whole site")
+
+
+def test_a_refusal_names_what_would_fit(make_world: MakeWorld) -> None:
+    world = make_world(
+        request("1", RESERVATION, 1, start=500, duration=1000), request("2", RESERVATION, 2, start=1000, duration=1000)
+    ).end()
+    assert world["2"].state is LeaseState.REJECTED
+    assert world["2"].reason == (
+        "nodes: no place for 2 nodes from 1000 to 2000; taken: host-1; would fit: the same from 1500 on, 1 nodes"
+    )
+    silent = make_world(
+        request("1", RESERVATION, 2, start=500),
+        request("2", RESERVATION, 2, start=1000),
+        engine={"explain_refusals": False},
+    ).end()
+    assert "would fit" not in silent["2"].reason
+
+
+def test_a_lease_that_cannot_be_suspended_starts_over(make_world: MakeWorld) -> None:
+    """haizea F52: stopped when the reservation starts, its work is lost."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=1500),
+        request("2", RESERVATION, submitted=100, start=1000, duration=100),
+        hosts=1,
+        planning={"suspension": Suspension.NONE},
+    )
+    assert world.until(999)["1"].state is LeaseState.ACTIVE
+    assert world.until(1000)["1"].accumulated == 0
+    assert world.end()["1"].ended == 2600
+    assert world.counters["preemptions_with_loss"] == 1

@@ -1,0 +1,47 @@
+"""Which requests are considered at all (haizea F35)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import VCPU, Resources
+from lease_scheduler.policy.admission.accept_all import AcceptAll
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.admission.maximum_duration import MaximumDuration
+from lease_scheduler.policy.admission.maximum_nodes import MaximumNodes
+from lease_scheduler.policy.admission.minimum_notice import MinimumNotice
+from lease_scheduler.policy.admission.no_reservations import NoReservations
+from lease_scheduler.policy.base import PolicyOptions
+
+NODES = (NodeSet(5, Resources({VCPU: 1})),)
+RESERVATION = LeaseRequest("r", LeaseKind.RESERVATION, NODES, 0, duration=100, start=86_400)
+BEST_EFFORT = LeaseRequest("b", LeaseKind.BEST_EFFORT, NODES, 0, duration=100)
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "reservation", "best_effort"),
+    [
+        (AcceptAll, {}, None, None),
+        (NoReservations, {}, "kind", None),
+        (MinimumNotice, {}, None, None),
+        (MinimumNotice, {"admission_minimum_notice": "86401"}, "start", None),
+        (MaximumDuration, {"admission_maximum_duration": "100"}, None, None),
+        (MaximumDuration, {"admission_maximum_duration": "99"}, "duration", "duration"),
+        (MaximumNodes, {"admission_maximum_nodes": "5"}, None, None),
+        (MaximumNodes, {"admission_maximum_nodes": "4"}, "nodes", "nodes"),
+    ],
+)
+def test_refusals_name_the_field(
+    policy: type[AdmissionPolicy], options: dict[str, str], reservation: str | None, best_effort: str | None
+) -> None:
+    made = policy(PolicyOptions(options))
+    for request, field in ((RESERVATION, reservation), (BEST_EFFORT, best_effort)):
+        refusal = made.refusal(request, 0)
+        assert (refusal.partition(":")[0] if refusal else None) == field
+
+
+def test_the_notice_counts_from_now_and_the_refusal_says_what_would_do() -> None:
+    refusal = MinimumNotice(PolicyOptions()).refusal(RESERVATION, 5)
+    assert refusal is not None
+    assert "86405" in refusal
