@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.host import Site
 from lease_scheduler.simulation.formats.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
 from lease_scheduler.simulation.formats.resource_names import parse_site
@@ -24,6 +25,9 @@ from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.shipped import load_workload, shipped_names
 from lease_scheduler.simulation.workload import Workload
+
+#: The machine that BLUE1 was recorded on.
+_DEFAULT_RESOURCES = "144 CPU:100,Memory:1024"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,11 +75,7 @@ def simulate(given: argparse.Namespace) -> int:
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
     settings = run_settings(conf)
     workload = _workload(given, haizea)
-    if workload.site is None:
-        site = haizea.site if haizea is not None and haizea.site is not None else parse_site(conf.simulation.resources)
-        workload = replace(workload, site=site)
-    elif haizea is not None and haizea.site is not None:
-        workload = replace(workload, site=haizea.site)
+    workload = replace(workload, site=_site(workload, haizea, conf.simulation.resources))
     workload = apply_overheads(workload, overhead_options(conf))
     result = _run(Run(workload, settings), quiet=given.quiet)
     if given.output:
@@ -83,6 +83,15 @@ def simulate(given: argparse.Namespace) -> int:
     if not given.quiet:
         print_summary(result)
     return 0
+
+
+def _site(workload: Workload, haizea: HaizeaConf | None, resources: str | None) -> Site:
+    """The hosts: what our options say, else Haizea's configuration, else the workload."""
+    if resources is not None:
+        return parse_site(resources)
+    if haizea is not None and haizea.site is not None:
+        return haizea.site
+    return workload.site or parse_site(_DEFAULT_RESOURCES)
 
 
 def _assignments(texts: list[str]) -> dict[str, str]:

@@ -17,5 +17,6 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 def register(conf: cfg.ConfigOpts) -> None:
     """Make all options known to a configuration object."""
     for group, options in list_opts():
-        conf.register_group(group)
-        conf.register_opts(options, group=group)
+        # A group object keeps what is registered with it, overrides included; each configuration needs its own.
+        conf.register_group(cfg.OptGroup(group.name, title=group.title))
+        conf.register_opts(options, group=group.name)

@@ -9,9 +9,8 @@ GROUP = cfg.OptGroup("simulation", title="Simulated runs")
 OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "resources",
-        default="144 CPU:100,Memory:1024",
-        help="The hosts for workloads that do not name any: <count> <type>:<amount>,..., CPU in per "
-        "cent of a core, Memory in MB.",
+        help="The hosts, in place of those that the workload names: <count> <type>:<amount>,..., CPU in per cent of a "
+        "core, Memory in MB. A workload that names none runs on 144 CPU:100,Memory:1024 without this.",
     ),
     cfg.StrOpt(
         "stop_when",

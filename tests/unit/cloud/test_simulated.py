@@ -1,0 +1,91 @@
+"""The simulated cloud (haizea F39)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure, SimulatedCloud
+from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
+from lease_scheduler.model.lease import DiskImage
+
+
+def _operation(kind: OperationKind, begun: int, due: int, image: DiskImage | None = None) -> Operation:
+    return Operation(kind, "1", (0, 1), begun, due, image=image)
+
+
+def _events(cloud: SimulatedCloud, until: int = 10**9) -> list[tuple[EventKind, int]]:
+    return [(event.kind, event.instant) for event in cloud.take_events(until)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "behaviour", "over"),
+    [
+        (OperationKind.SUSPEND, CloudBehaviour(), 130),
+        (OperationKind.SUSPEND, CloudBehaviour(suspend_factor=2), 160),
+        (OperationKind.RESUME, CloudBehaviour(resume_factor=0.5), 115),
+        (OperationKind.STOP, CloudBehaviour(stop_factor=3), 190),
+        (OperationKind.MIGRATE, CloudBehaviour(transfer_factor=1.5), 145),
+        (OperationKind.START, CloudBehaviour(boot_time=7), 107),
+    ],
+)
+def test_operations_take_what_is_configured(kind: OperationKind, behaviour: CloudBehaviour, over: int) -> None:
+    cloud = SimulatedCloud(behaviour, {})
+    cloud.begin(_operation(kind, 100, 130))
+    assert cloud.next_event() == over
+    assert _events(cloud, over - 1) == []
+    assert _events(cloud, over) == [(EventKind.COMPLETED, over)]
+
+
+def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
+    """haizea 8.2, 17: 100 s in all, of which 60 before the suspension."""
+    cloud = SimulatedCloud(CloudBehaviour(), {"1": 100})
+    cloud.begin(_operation(OperationKind.START, 0, 0))
+    assert _events(cloud, 0) == [(EventKind.COMPLETED, 0)]
+    cloud.begin(_operation(OperationKind.SUSPEND, 60, 70))
+    assert _events(cloud, 500) == [(EventKind.COMPLETED, 70)]
+    cloud.begin(_operation(OperationKind.RESUME, 500, 510))
+    assert _events(cloud) == [(EventKind.COMPLETED, 510), (EventKind.ENDED, 550)]
+
+
+def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
+    cloud = SimulatedCloud(CloudBehaviour(), {"1": 100})
+    cloud.begin(_operation(OperationKind.START, 0, 0))
+    cloud.take_events(0)
+    cloud.discard("1", 60)
+    assert cloud.next_event() is None
+    cloud.begin(_operation(OperationKind.START, 200, 200))
+    assert _events(cloud) == [(EventKind.COMPLETED, 200), (EventKind.ENDED, 300)]
+
+
+def test_images_are_fetched_once_a_host() -> None:
+    """1,024 MB at 100 Mb/s are 81.92 s; the second lease finds the image."""
+    cloud = SimulatedCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
+    cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
+    assert _events(cloud) == [(EventKind.COMPLETED, 90)]
+    cloud.begin(_operation(OperationKind.START, 1000, 1000, DiskImage("a", 1024)))
+    assert _events(cloud) == [(EventKind.COMPLETED, 1008)]
+
+
+def test_hosts_die_and_come_back() -> None:
+    cloud = SimulatedCloud(CloudBehaviour(host_failures=(HostFailure(2, 50, 25),)), {})
+    assert [(e.kind, e.host) for e in cloud.take_events(50)] == [(EventKind.HOST_DOWN, 2)]
+    assert cloud.next_event() == 75
+    assert [(e.kind, e.host) for e in cloud.take_events(75)] == [(EventKind.HOST_UP, 2)]
+
+
+def test_chance_is_repeatable_and_within_its_bounds() -> None:
+    def outcomes(seed: int) -> list[tuple[EventKind, int]]:
+        behaviour = CloudBehaviour(boot_time=100, spread=0.5, boot_failure_probability=0.3, seed=seed)
+        cloud = SimulatedCloud(behaviour, {})
+        found = []
+        for _ in range(200):
+            cloud.begin(_operation(OperationKind.START, 0, 0))
+            found += _events(cloud)
+        return found
+
+    first = outcomes(1)
+    assert first == outcomes(1)
+    assert first != outcomes(2)
+    assert all(50 <= instant <= 150 for _, instant in first)
+    failed = sum(kind is EventKind.FAILED for kind, _ in first)
+    assert 40 <= failed <= 80

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from oslo_config import cfg
+
+from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.conf.opts import list_opts
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.simulation.overheads import OverheadOptions
+from lease_scheduler.simulation.settings import RunSettings, StopWhen
+
+
+def test_every_option_has_a_help_text_that_ends_like_a_sentence() -> None:
+    for group, options in list_opts():
+        for option in options:
+            assert option.help, f"{group.name}.{option.name}"
+            assert option.help.rstrip().endswith("."), f"{group.name}.{option.name}"
+
+
+def test_the_defaults_of_options_and_values_are_the_same() -> None:
+    """There is one truth about defaults, though they stand in two places."""
+    conf = load_configuration([], {})
+    settings = run_settings(conf)
+    assert settings.planning == PlanningOptions()
+    assert settings == RunSettings(policy_options=settings.policy_options)
+    assert overhead_options(conf) == OverheadOptions()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            {"scheduling.nothing": "1"},
+            "scheduling.nothing: there is no such option; known are .*scheduling.mapper",
+        ),
+        (
+            {"nothing.backfilling": "off"},
+            "nothing.backfilling: there is no such option; known are scheduling",
+        ),
+        ({"scheduling.backfilling": "some"}, "scheduling.backfilling: Valid values are"),
+        ({"scheduling.suspend_rate": "0"}, "scheduling.suspend_rate: Should be greater"),
+        ({"scheduling.shutdown_time": "-1"}, "scheduling.shutdown_time: Should be greater"),
+        ({"simulation.check_invariants": "perhaps"}, "simulation.check_invariants: Unexpected boolean"),
+        ({"scheduling.backfilling": "intermediate"}, "scheduling.backfilling_reservations: is needed"),
+        ({"scheduling.backfilling_reservations": "2"}, "scheduling.backfilling_reservations: has no meaning"),
+        ({"simulation.stop_when": "exact"}, "simulation.stop_when_time: goes with"),
+        ({"simulation.stop_when_time": "5"}, "simulation.stop_when_time: goes with"),
+        ({"simulation.host_failure": "0:5:5"}, "simulation.host_failure: must be"),
+        ({"simulation.host_failure": "1:5"}, "simulation.host_failure: must be"),
+    ],
+)
+def test_what_is_wrong_is_refused_at_start_by_its_name(overrides: dict[str, str], message: str) -> None:
+    with pytest.raises(InvalidValueError, match=message):
+        run_settings(load_configuration([], overrides))
+
+
+def test_overrides_win_over_files_and_later_files_over_earlier_ones(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.conf", tmp_path / "b.conf"
+    first.write_text(
+        "[scheduling]\nsuspension = none\nshutdown_time = 5\nsuspend_rate = 10\n[policy]\nextra = a:1,b:2\n"
+    )
+    second.write_text("[scheduling]\nshutdown_time = 6\nsuspend_rate = 20\n")
+    settings = run_settings(load_configuration([first, second], {"scheduling.suspend_rate": "30"}))
+    planning = settings.planning
+    assert (planning.suspension, planning.shutdown_time, planning.suspend_rate) == (Suspension.NONE, 6, 30)
+    assert (settings.policy_options["a"], settings.policy_options["b"]) == ("1", "2")
+    assert settings.policy_options["admission_minimum_notice"] == "86400"
+
+
+def test_a_bad_file_is_refused_by_the_option_s_name(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.conf"
+    bad.write_text("[scheduling]\nsuspend_rate = fast\n")
+    with pytest.raises(InvalidValueError, match=r"scheduling\.suspend_rate"):
+        load_configuration([bad], {})
+    bad.write_text("suspend_rate\n")
+    with pytest.raises(InvalidValueError, match="bad.conf"):
+        load_configuration([bad], {})
+
+
+def test_all_of_the_simulated_cloud_can_be_set() -> None:
+    overrides = {
+        "simulation.boot_time": "30",
+        "simulation.suspend_factor": "1.5",
+        "simulation.operation_spread": "0.1",
+        "simulation.host_failure": "3:100:50",
+        "simulation.image_bandwidth": "100",
+        "simulation.stop_when": "besteffort-done",
+        "scheduling.backfilling": "intermediate",
+        "scheduling.backfilling_reservations": "7",
+        "simulation.override_memory": "512",
+    }
+    conf = load_configuration([], overrides)
+    settings = run_settings(conf)
+    (failure,) = settings.cloud.host_failures
+    assert (failure.host, failure.instant, failure.duration) == (2, 100, 50)
+    assert (settings.cloud.boot_time, settings.cloud.spread, settings.cloud.image_bandwidth) == (30, 0.1, 100)
+    assert (settings.stop_when, settings.planning.backfilling_limit) == (StopWhen.BEST_EFFORT_DONE, 7)
+    assert overhead_options(conf).override_memory_mb == 512
+
+
+def test_no_global_configuration_is_touched() -> None:
+    load_configuration([], {"scheduling.suspension": "none"})
+    with pytest.raises(cfg.NoSuchOptError):
+        _ = cfg.CONF.scheduling

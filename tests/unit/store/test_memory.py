@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.store.memory import MemoryStore
+
+
+def test_the_latest_value_is_kept_in_the_order_of_submission() -> None:
+    nodes = (NodeSet(1, Resources({VCPU: 1})),)
+    store = MemoryStore()
+    for number in (2, 1):
+        store.save(Lease(LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, 0), number, LeaseState.PENDING))
+    ended = Lease(LeaseRequest("2", LeaseKind.BEST_EFFORT, nodes, 0), 2, LeaseState.FAILED)
+    store.save(ended)
+    assert [(lease.lease_id, lease.state) for lease in store.load()] == [
+        ("1", LeaseState.PENDING),
+        ("2", LeaseState.FAILED),
+    ]
+    assert store.ended_of(LeaseKind.BEST_EFFORT) == 1
+    assert store.ended_of(LeaseKind.RESERVATION) == 0
+    assert store.ended_in(LeaseState.FAILED) == ended
+    assert store.ended_in(LeaseState.DONE) is None
