@@ -22,7 +22,7 @@ from lease_scheduler.plan.preemption import back_to_queue
 #: A late operation is given this much more time at least before the hosts are looked at again, in seconds.
 _SHORTEST_EXTENSION = 10
 
-_UNPLANNED_WORD = "its host failed"
+_HOST_FAILED = "its host failed"
 
 
 #: Leases that hold hosts in the plan only.
@@ -166,9 +166,9 @@ class Deviations:
         physical = lease.active_since is not None or lease.lease_id in self._state.operations
         if (physical and first is not None and host in first.assignment) or saved_there:
             self._state.cloud.discard(lease.lease_id, now)
-            self._replace_lost(lease, now, _UNPLANNED_WORD)
+            self._replace_lost(lease, now, _HOST_FAILED)
         elif any(host in r.assignment and r.start < until for r in lease.reservations):
-            self._move(lease, now, _UNPLANNED_WORD)
+            self._move(lease, now, _HOST_FAILED)
 
     def host_up(self, host: int, now: int) -> None:
         """A host is back, empty; leases that wait for a later place may use it at once."""
@@ -190,7 +190,7 @@ class Deviations:
             plan.block(host, now, until)
             for lease in sorted(plan.leases.values(), key=_most_binding):
                 if any(host in r.assignment and r.start < until for r in lease.reservations):
-                    self._move(lease, now, _UNPLANNED_WORD)
+                    self._move(lease, now, _HOST_FAILED)
 
     # -- moving leases -----------------------------------------------------------------------------------
 

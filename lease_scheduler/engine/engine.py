@@ -115,17 +115,16 @@ class Engine:
     def _serve_queue(self, now: int) -> None:
         """Give queued leases places, and begin what can begin at once.
 
-        A start that fails at once puts its lease back into the queue; with nothing else to come, nobody would look
-        at it
-        again.
+        A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
+        nothing else to come, nobody would look at the queue another time.
         """
         plan = self._state.planner.plan
         while True:
             self._state.planner.process_queue(now + self._state.options.planning_lead)
             self._state.publish(now)
-            waiting = plan.queue_length
+            waiting, live = plan.queue_length, len(plan.leases)
             self._act(now)
-            if plan.queue_length <= waiting:
+            if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
                 return
 
     def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:

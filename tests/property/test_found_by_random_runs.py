@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
@@ -121,6 +122,20 @@ def test_a_start_that_fails_at_once_is_tried_again_though_nothing_else_is_to_com
     result = _run(Site.homogeneous(2, Resources({VCPU: 100, MEMORY_MB: 1024})), settings, lease)
 
     assert (result.leases[0].state, result.counters["failed_boots"]) == (LeaseState.FAILED, 3)
+
+
+def test_a_start_that_fails_for_good_gives_its_hosts_to_the_queue() -> None:
+    """haizea F95: without backfilling the second lease waits for the first, of which nothing is left."""
+    settings = RunSettings(
+        planning=PlanningOptions(backfilling_limit=0),
+        engine=EngineOptions(boot_attempts=1),
+        cloud=CloudBehaviour(boot_failure_probability=1.0),
+    )
+    leases = [_best_effort(lease_id, 0, 500, _node_set(1, 1, 1024)) for lease_id in ("1", "2", "3")]
+
+    result = _run(Site.homogeneous(1, Resources({VCPU: 100, MEMORY_MB: 1024})), settings, *leases)
+
+    assert [lease.state for lease in result.leases] == [LeaseState.FAILED] * 3
 
 
 def test_a_partial_run_that_is_over_before_its_boot_is_not_repeated_for_ever() -> None:
