@@ -56,9 +56,10 @@ class Engine:
         self._known.add(request.lease_id)
         self._submitted.append(request)
 
-    def cancel(self, lease_id: str) -> None:
+    def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
         """End a lease because its consumer wants so (haizea F16).
 
+        :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
         """
         lease = self._state.lease(lease_id)
@@ -69,7 +70,7 @@ class Engine:
             lease = self._state.stop_counting(lease, now)
         self._state.cloud.discard(lease_id, now)
         held = lease.reservations
-        self._state.finish(lease, LeaseState.CANCELLED, now, "cancelled by its consumer")
+        self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         if held:
             self._use_freed(lease, now, max(r.end for r in held))
         self._serve_queue(now)

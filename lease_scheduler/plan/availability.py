@@ -177,9 +177,12 @@ class Availability:
         same_host = (following < len(self._key)) & (key >> _TIME_BITS == np.arange(len(self._base)))
         return np.where(same_host, key & FOREVER, FOREVER)
 
-    def is_full(self, instant: int) -> bool:
-        """Whether every host has some class used up at the instant."""
-        return bool((self.free_at(instant).min(axis=0) <= 0).all())
+    def is_full(self, instant: int, needed: BoolArray) -> bool:
+        """Whether every host has some needed class used up at the instant, or does not offer it.
+
+        :param needed: shape (classes,)
+        """
+        return bool((self.free_at(instant)[needed] <= 0).any(axis=0).all())
 
     def within_capacity(self) -> bool:
         """Whether no host is used beyond its capacity at any instant that is not forgotten."""

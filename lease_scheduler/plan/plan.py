@@ -63,6 +63,7 @@ class Plan:
         self.availability = Availability(capacity)
         self.leases: dict[str, Lease] = {}
         self._queue: list[tuple[int, str]] = []
+        self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._demands: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
         self._node_set_demands: dict[NodeSet, Demand] = {}
@@ -116,12 +117,14 @@ class Plan:
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
         if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):
             self._queue.remove((old.sequence, lease_id))
+            self._queued_needing -= self._always_needed(old.request)
         if new is None:
             self.leases.pop(lease_id, None)
             self._waiting_to_start.pop(lease_id, None)
             return
         if new.state in _QUEUED_STATES and (old is None or old.state not in _QUEUED_STATES):
             insort(self._queue, (new.sequence, lease_id))
+            self._queued_needing += self._always_needed(new.request)
         if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT:
             self._waiting_to_start[lease_id] = None
         else:
@@ -141,6 +144,15 @@ class Plan:
     def queue_is_empty(self) -> bool:
         """Whether no lease waits for a place."""
         return not self._queue
+
+    def needed_by_whole_queue(self) -> BoolArray:
+        """Resource classes that every VM of every queued lease needs, shape (classes,)."""
+        return self._queued_needing == len(self._queue)
+
+    def _always_needed(self, request: LeaseRequest) -> BoolArray:
+        """Resource classes that every VM of the request needs, shape (classes,)."""
+        needed: BoolArray = np.logical_and.reduce([demand.amounts > 0 for demand in self.demands(request)])
+        return needed
 
     def future_best_effort(self, now: int) -> list[Lease]:
         """Best-effort leases that have a place later than now, in the order of submission (haizea F47)."""

@@ -82,14 +82,15 @@ class Planner:
         if self.plan.queue_is_empty:
             return
         may_wait = self.can_wait_with_place(now)
-        if not may_wait and self.plan.availability.is_full(now):
+        needed = self.plan.needed_by_whole_queue()
+        if not may_wait and self.plan.availability.is_full(now, needed):
             return
         for lease in self.plan.queued():
             reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
             if reservation is not None:
                 self.plan.put(with_place(lease, reservation))
                 may_wait = self.can_wait_with_place(now)
-                if not may_wait and self.plan.availability.is_full(now):
+                if not may_wait and self.plan.availability.is_full(now, needed):
                     return
             elif self.options.backfilling_limit == 0:
                 return

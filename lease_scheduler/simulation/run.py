@@ -146,8 +146,8 @@ class Run:
 
     def _end_stranded(self) -> None:
         """Leases that still wait when nothing can happen any more will never have a place."""
-        for lease in self.engine.live_leases():
-            self.engine.cancel(lease.lease_id)
+        while leases := self.engine.live_leases():
+            self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
 
     def _result(self, wall_s: float) -> RunResult:
         return RunResult(

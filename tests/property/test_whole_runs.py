@@ -34,7 +34,7 @@ from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 _TRAITS = ("gpu", "ssd")
-_EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_EXAMPLES = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 #: Round instants meet each other often, odd ones seldom; both kinds are needed.
 _INSTANTS = st.one_of(st.sampled_from(range(0, 3000, 300)), st.integers(0, 2400))
 _DURATIONS = st.one_of(st.sampled_from(range(300, 4000, 300)), st.integers(1, 4000))
@@ -237,7 +237,7 @@ def test_nothing_is_lost_or_oversold_when_the_cloud_deviates(
     check_run(workload, replace(run_settings, cloud=cloud), exact=False)
 
 
-@settings(_EXAMPLES, max_examples=60)
+@settings(_EXAMPLES, max_examples=120)
 @given(_workloads(), _SETTINGS, st.data())
 def test_the_same_run_twice_is_the_same(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """The same input and seed give the same result, whatever the cloud does."""

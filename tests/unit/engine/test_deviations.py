@@ -135,3 +135,14 @@ def test_saved_memory_is_lost_with_its_host(make_world: MakeWorld) -> None:
     ).end()
     # It was resuming since 700 when the host died; the host is back at 800.
     assert (world["1"].state, world["1"].accumulated, world["1"].ended) == (LeaseState.DONE, 1000, 1800)
+
+
+def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeWorld) -> None:
+    """No lease is lost: one host stays away for good as far as the run goes, and says so."""
+    cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=10, duration=10**9),))
+    world = make_world(request("1", BEST_EFFORT, 2, submitted=20), request("2", BEST_EFFORT, 1), cloud=cloud)
+    world.until(10**6)
+    assert world["1"].state in (LeaseState.QUEUED, LeaseState.READY)
+    world.run._end_stranded()
+    assert (world["1"].state, world["2"].state) == (LeaseState.CANCELLED, LeaseState.DONE)
+    assert world["1"].reason == "still without a place when nothing was left to happen"

@@ -24,23 +24,24 @@ MakePlanner = Callable[..., Planner]
 MakeLease = Callable[..., Lease]
 
 
+def new_planner(hosts: int = 4, capacity: Resources = VM, site: Site | None = None, **options: Any) -> Planner:
+    """A planner of equal hosts: ``new_planner(4, suspend_rate=32)``; ``capacity`` and ``site`` choose other hosts."""
+    selection = options.pop("selection", None) or Greedy(PolicyOptions())
+    preemption = options.pop("preemption", None) or ByKind(PolicyOptions())
+    deadline_preemption = options.pop("deadline_preemption", True)
+    defaults: dict[str, Any] = {"suspend_rate": 32, "resume_rate": 32}
+    return Planner(
+        site or Site.homogeneous(hosts, capacity),
+        PlanningOptions(**{**defaults, **options}),
+        selection,
+        preemption,
+        deadline_preemption=deadline_preemption,
+    )
+
+
 @pytest.fixture
 def make_planner() -> MakePlanner:
-    """A planner of equal hosts: ``make_planner(4, suspend_rate=32)``; ``capacity`` and ``site`` choose other hosts."""
-
-    def make(hosts: int = 4, capacity: Resources = VM, site: Site | None = None, **options: Any) -> Planner:
-        selection = options.pop("selection", None) or Greedy(PolicyOptions())
-        preemption = options.pop("preemption", None) or ByKind(PolicyOptions())
-        defaults: dict[str, Any] = {"suspend_rate": 32, "resume_rate": 32}
-        return Planner(
-            site or Site.homogeneous(hosts, capacity),
-            PlanningOptions(**{**defaults, **options}),
-            selection,
-            preemption,
-            deadline_preemption=True,
-        )
-
-    return make
+    return new_planner
 
 
 @pytest.fixture

@@ -19,22 +19,44 @@ def _request(*sets: tuple[int, int], **terms: object) -> LeaseRequest:
     return LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, duration=3600, **{"preemptible": True, **terms})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("memory", [512, 768, 1024])
-@pytest.mark.parametrize("per_host", [1, 2, 4, 8])
-def test_the_predictions_of_the_dissertation(memory: int, per_host: int) -> None:
-    """haizea E4: 4 hosts with c VMs each; the table's times, each VM's rounded up to the second as the planner does."""
+#: VMs per host, memory, then (suspension, resumption) in seconds under local and under global exclusion.
+PREDICTIONS = [
+    (1, 512, (8.3, 7.7), (32.2, 25.2)),
+    (2, 512, (16.6, 15.5), (64.3, 50.4)),
+    (4, 512, (33.1, 30.9), (128.7, 100.8)),
+    (8, 512, (66.2, 61.8), (257.3, 201.6)),
+    (1, 768, (12.4, 11.6), (48.2, 37.8)),
+    (2, 768, (24.8, 23.2), (96.5, 75.6)),
+    (4, 768, (49.7, 46.4), (193.0, 151.2)),
+    (8, 768, (99.3, 92.7), (386.0, 302.4)),
+    (1, 1024, (16.6, 15.5), (64.3, 50.4)),
+    (2, 1024, (33.1, 30.9), (128.7, 100.8)),
+    (4, 1024, (66.2, 61.8), (257.3, 201.6)),
+]
+
+
+@pytest.mark.parametrize(("per_host", "memory", "local", "everywhere"), PREDICTIONS)
+def test_the_predictions_of_the_dissertation(
+    per_host: int, memory: int, local: tuple[float, float], everywhere: tuple[float, float]
+) -> None:
+    """haizea E4: 4 hosts; to 0.1 s where no rounding is in the way, and with each VM's time rounded up to the second.
+
+    At a thousandth of the rates the times are a thousand times as long, so that whole seconds are milliseconds.
+    """
     request = _request((4 * per_host, memory))
     assignment = [host for host in range(4) for _ in range(per_host)]
-    for exclusion, (suspend_rate, resume_rate), turns in (
-        (Exclusion.LOCAL, LOCAL, per_host),
-        (Exclusion.GLOBAL, GLOBAL, 4 * per_host),
+    for exclusion, rates, turns, printed in (
+        (Exclusion.LOCAL, LOCAL, per_host, local),
+        (Exclusion.GLOBAL, GLOBAL, 4 * per_host, everywhere),
     ):
-        options = PlanningOptions(suspend_rate=suspend_rate, resume_rate=resume_rate, exclusion=exclusion)
-        model = SuspensionModel(options)
-        assert model.suspend_time(request, assignment) == turns * ceil(memory / suspend_rate)
-        assert model.resume_time(request, assignment) == turns * ceil(memory / resume_rate)
-        # Rounding never adds more than one second a turn to equation 7.1.
-        assert 0 <= model.suspend_time(request, assignment) - turns * memory / suspend_rate < turns
+        fine = SuspensionModel(
+            PlanningOptions(suspend_rate=rates[0] / 1000, resume_rate=rates[1] / 1000, exclusion=exclusion)
+        )
+        assert fine.suspend_time(request, assignment) / 1000 == pytest.approx(printed[0], abs=0.1)
+        assert fine.resume_time(request, assignment) / 1000 == pytest.approx(printed[1], abs=0.1)
+        model = SuspensionModel(PlanningOptions(suspend_rate=rates[0], resume_rate=rates[1], exclusion=exclusion))
+        assert model.suspend_time(request, assignment) == turns * ceil(memory / rates[0])
+        assert model.resume_time(request, assignment) == turns * ceil(memory / rates[1])
 
 
 def test_each_command_takes_its_time() -> None:

@@ -1,0 +1,117 @@
+"""Which host gets which VM (haizea F31, F33)."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import LeaseKind, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.interfaces import HostSelection
+from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.host_selection.greedy import Greedy
+from lease_scheduler.policy.host_selection.no_policy import NoPolicy
+
+from .conftest import MakeLease, MakePlanner
+
+NO_POLICY, GREEDY = NoPolicy(PolicyOptions()), Greedy(PolicyOptions())
+FOUR = Resources({VCPU: 4, MEMORY_MB: 4096})
+
+
+def _need(vcpus: int, memory: int = 1) -> Resources:
+    return Resources({VCPU: vcpus, MEMORY_MB: memory})
+
+
+def _mapped(
+    planner: Planner, make_lease: MakeLease, *sets: NodeSet, end: int = 100, selection: HostSelection = NO_POLICY
+) -> tuple[int, ...] | None:
+    request = make_lease(LeaseKind.BEST_EFFORT, node_sets=sets).request
+    plan = planner.plan
+    return map_greedily(plan.availability, request, plan.demands(request), 0, end, selection)
+
+
+def test_a_host_is_filled_before_the_next_one_is_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea 4.6 (a)."""
+    assert _mapped(make_planner(3, FOUR), make_lease, NodeSet(6, _need(1))) == (0, 0, 0, 0, 1, 1)
+
+
+@pytest.mark.parametrize(("count", "fits"), [(12, True), (13, False)])
+def test_all_vms_or_none(make_planner: MakePlanner, make_lease: MakeLease, count: int, fits: bool) -> None:
+    """haizea F31: a lease is mapped as a whole."""
+    assert (_mapped(make_planner(3, FOUR), make_lease, NodeSet(count, _need(1))) is not None) is fits
+
+
+@pytest.mark.parametrize(("end", "host"), [(50, 0), (51, 1)])
+def test_a_vm_has_its_host_for_the_whole_interval(
+    make_planner: MakePlanner, make_lease: MakeLease, end: int, host: int
+) -> None:
+    """haizea 8.2, 14: what begins at the very end of the interval is not in the way."""
+    planner = make_planner(2, FOUR, selection=NO_POLICY)
+    taken = planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 10, _need(4), start=50)), 0)
+    assert taken.reservations[0].assignment == (0,)
+    assert _mapped(planner, make_lease, NodeSet(1, _need(1)), end=end) == (host,)
+
+
+def test_the_scarcest_class_decides(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F2: 4 VCPU would do for four VMs, the memory does for two."""
+    assert _mapped(make_planner(2, FOUR), make_lease, NodeSet(4, _need(1, 2048))) == (0, 0, 1, 1)
+
+
+def test_the_largest_vms_are_placed_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F33: in the order of the request the small ones would fill the only host that can hold the large one."""
+    site = Site((Host("large", _need(4, 4096)), Host("small", _need(2, 4096))))
+    planner = make_planner(site=site)
+    assert _mapped(planner, make_lease, NodeSet(2, _need(1)), NodeSet(1, _need(4))) == (1, 1, 0)
+
+
+def test_size_counts_all_classes_each_by_its_largest_need(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F33: 3/3 + 1/4 of the first set is less than 2/3 + 4/4 of the second."""
+    planner = make_planner(2, FOUR)
+    sets = NodeSet(1, Resources({VCPU: 3, MEMORY_MB: 1000})), NodeSet(1, Resources({VCPU: 2, MEMORY_MB: 4000}))
+    assert _mapped(planner, make_lease, *sets) == (1, 0)
+
+
+def test_a_dead_end_of_the_policy_s_order_is_left_by_that_of_the_numbers(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """haizea F31: both sets compete for the host that the policy fills first."""
+
+    class LastFirst:
+        def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
+            return hosts.numbers[::-1]
+
+    site = Site((Host("plain", _need(2, 4096)), Host("gpu", _need(2, 4096), frozenset({"GPU"}))))
+    sets = NodeSet(2, _need(1)), NodeSet(2, _need(1), frozenset({"GPU"}))
+    assert _mapped(make_planner(site=site), make_lease, *sets, selection=LastFirst()) == (0, 0, 1, 1)
+    assert _mapped(make_planner(site=site), make_lease, NodeSet(1, _need(1)), selection=LastFirst()) == (1,)
+
+
+def test_a_policy_may_leave_hosts_out(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F38: hosts that a policy does not rank are not used."""
+
+    class OnlyTheSecond:
+        def rank(self, hosts, lease):  # type: ignore[no-untyped-def]
+            return hosts.numbers[hosts.numbers == 1]
+
+    planner = make_planner(3, FOUR)
+    assert _mapped(planner, make_lease, NodeSet(4, _need(1)), selection=OnlyTheSecond()) == (1, 1, 1, 1)
+    assert _mapped(planner, make_lease, NodeSet(5, _need(1)), selection=OnlyTheSecond()) is None
+
+
+def test_max_unit_bounds_one_vm_and_not_the_host(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F3: a host of two 50 % CPU instances."""
+    half = Host("a", Resources({VCPU: 100}), frozenset(), Resources({VCPU: 50}))
+    planner = make_planner(site=Site((half,)))
+    assert _mapped(planner, make_lease, NodeSet(2, Resources({VCPU: 50}))) == (0, 0)
+    assert _mapped(planner, make_lease, NodeSet(1, Resources({VCPU: 51}))) is None
+    assert _mapped(planner, make_lease, NodeSet(3, Resources({VCPU: 50}))) is None
+
+
+def test_greedy_prefers_hosts_without_leases(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F38, F34."""
+    planner = make_planner(3, FOUR, selection=NO_POLICY)
+    planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 10, _need(1), start=0)), 0)
+    assert _mapped(planner, make_lease, NodeSet(2, _need(2)), selection=GREEDY) == (1, 1)
+    assert _mapped(planner, make_lease, NodeSet(2, _need(1)), selection=NO_POLICY) == (0, 0)
