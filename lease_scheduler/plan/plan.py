@@ -147,7 +147,8 @@ class Plan:
 
     def needed_by_whole_queue(self) -> BoolArray:
         """Resource classes that every VM of every queued lease needs, shape (classes,)."""
-        return self._queued_needing == len(self._queue)
+        needed: BoolArray = self._queued_needing == len(self._queue)
+        return needed
 
     def _always_needed(self, request: LeaseRequest) -> BoolArray:
         """Resource classes that every VM of the request needs, shape (classes,)."""
