@@ -36,7 +36,7 @@ def test_cases_have_names_of_their_own() -> None:
     names = {case.name: case for case in cases}
     assert all(names[case.name] == case for case in cases)
     assert len(reservation_checks.grid_cases("generated")) == 144
-    assert len(deadline_checks.cases(1)) == 2 * 9 * len(MODES) + 2 * 3 * len(MODES)
+    assert len(deadline_checks.cases(1)) == 2 * 2 * 9 * len(MODES)
 
 
 def test_without_the_folder_of_logs_what_needs_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
