@@ -62,7 +62,7 @@ def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_leas
 
 
 def test_victims_whose_hosts_do_not_help_are_left_alone(make_planner: MakePlanner, make_lease: MakeLease) -> None:
-    """haizea 8.2, 6: as few as the order allows; the youngest would be first, but runs where a reservation is coming."""
+    """haizea 8.2, 6: as few as the order allows; the youngest is asked first, but on its host another one comes."""
     planner = make_planner(3)
     _running(planner, make_lease(BEST_EFFORT, submitted=1), 1)
     _running(planner, make_lease(BEST_EFFORT, submitted=3), 0, end=END - 50)

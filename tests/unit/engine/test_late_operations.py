@@ -1,0 +1,292 @@
+"""Operations that take longer than planned, and who has to wait for them (haizea F95)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import Migration, Suspension
+
+from .conftest import MakeWorld, World, request
+
+BEST_EFFORT, RESERVATION, DEADLINE = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION, LeaseKind.DEADLINE
+SLOW_BOOT = CloudBehaviour(boot_time=40)
+
+
+def _kept(world: World, lease_id: str) -> tuple[LeaseState, int, int | None]:
+    """State, seconds run and end of a lease."""
+    lease = world[lease_id]
+    return lease.state, lease.accumulated, lease.ended
+
+
+# -- late starts ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "terms"), [(BEST_EFFORT, {}), (DEADLINE, {"start": 0, "deadline": 5000})])
+def test_a_late_start_before_a_reservation_is_made_up_for_behind_it(
+    make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int]
+) -> None:
+    """The hosts are promised from 1000 on: it is suspended by then and runs what is missing when they are free."""
+    world = make_world(
+        request("1", RESERVATION, start=1000, duration=500), request("2", kind, **terms), hosts=1, cloud=SLOW_BOOT
+    ).end()
+    assert _kept(world, "2") == (LeaseState.DONE, 1000, 1500 + 32 + (1000 - (968 - 40)))
+    assert world["1"].ended == 1500
+
+
+@pytest.mark.parametrize(("kind", "terms"), [(BEST_EFFORT, {}), (DEADLINE, {"start": 0, "deadline": 5000})])
+def test_a_late_start_that_cannot_be_suspended_is_repeated(
+    make_world: MakeWorld, kind: LeaseKind, terms: dict[str, int]
+) -> None:
+    """Its work is lost, its promise is kept behind the reservation."""
+    world = make_world(
+        request("1", RESERVATION, start=1000, duration=500),
+        request("2", kind, **terms),
+        hosts=1,
+        cloud=SLOW_BOOT,
+        planning={"suspension": Suspension.NONE},
+    ).end()
+    assert _kept(world, "2") == (LeaseState.DONE, 1000, 1500 + 40 + 1000)
+
+
+def test_a_deadline_lease_whose_first_part_starts_late_still_runs_in_full(make_world: MakeWorld) -> None:
+    """It is to be suspended for a lease in a hurry anyway; what is missing is added to its last part."""
+    world = make_world(
+        request("1", DEADLINE, start=0, duration=2000, deadline=9000),
+        request("2", DEADLINE, start=1000, duration=500, deadline=1600),
+        hosts=1,
+        cloud=SLOW_BOOT,
+    )
+    assert [r.start for r in world.until(39)["1"].reservations] == [0, 1500]
+    assert _kept(world.end(), "2") == (LeaseState.DONE, 500, 1540)
+    assert _kept(world, "1")[:2] == (LeaseState.DONE, 2000)
+
+
+def test_a_deadline_lease_that_starts_too_late_for_its_deadline_fails_at_once(make_world: MakeWorld) -> None:
+    """haizea F56: a part of its duration is of no use."""
+    world = make_world(request("1", DEADLINE, start=0, deadline=1039), cloud=SLOW_BOOT).end()
+    assert _kept(world, "1")[0] is LeaseState.FAILED
+    assert world["1"].ended == 40
+    assert "40 s late" in world["1"].reason
+    world = make_world(request("1", DEADLINE, start=0, deadline=1040), cloud=SLOW_BOOT).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 1000, 1040)
+
+
+def test_a_late_start_moves_those_that_were_promised_nothing(make_world: MakeWorld) -> None:
+    """The waiting best-effort lease gives its place up, so that the first one can end."""
+    world = make_world(request("1", BEST_EFFORT), request("2", BEST_EFFORT), hosts=1, cloud=SLOW_BOOT).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 1000, 1040)
+    assert _kept(world, "2") == (LeaseState.DONE, 1000, 2080)
+
+
+def test_work_that_is_done_in_the_time_of_the_shutdown_is_not_suspended(make_world: MakeWorld) -> None:
+    """40 s late, 100 s are kept for the shutdown: the work is over in time, and a shutdown follows."""
+    world = make_world(
+        request("1", RESERVATION, start=1100, duration=500),
+        request("2", BEST_EFFORT),
+        hosts=1,
+        cloud=SLOW_BOOT,
+        planning={"shutdown_time": 100},
+    ).end()
+    assert _kept(world, "2") == (LeaseState.DONE, 1000, 1100)
+    assert world.counters["suspensions"] == 0
+
+
+@pytest.mark.parametrize("kind", [RESERVATION, LeaseKind.IMMEDIATE])
+def test_vms_that_are_not_ready_before_the_end_are_given_up(make_world: MakeWorld, kind: LeaseKind) -> None:
+    """The hosts are free at the end of the interval, whatever became of the boot."""
+    terms = {"start": 0} if kind is RESERVATION else {}
+    world = make_world(
+        request("1", kind, duration=300, **terms),
+        request("2", RESERVATION, start=300, duration=600),
+        hosts=1,
+        cloud=CloudBehaviour(boot_time=400),
+    ).end()
+    assert (world["1"].state, world["1"].ended) == (LeaseState.FAILED, 300)
+    assert world["1"].reason == "its VMs were not ready before it was over"
+    assert (world["2"].started, world["2"].ended) == (700, 900)
+
+
+def test_a_boot_that_outlasts_its_place_gets_more_time_where_nobody_follows(make_world: MakeWorld) -> None:
+    world = make_world(request("1", BEST_EFFORT, duration=100), cloud=CloudBehaviour(boot_time=450)).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 100, 550)
+    assert world.counters["late_operations"] == 3, "at 100, 200 and 400"
+
+
+# -- late ends -----------------------------------------------------------------------------------------------
+
+
+def _suspended_late(make_world: MakeWorld, *others: Any, hosts: int = 1, **settings: Any) -> World:
+    """A best-effort lease that is suspended for a reservation from 1000 on; saving its memory takes longer."""
+    return make_world(
+        request("1", BEST_EFFORT, duration=5000),
+        *others,
+        hosts=hosts,
+        **{"cloud": CloudBehaviour(suspend_factor=1.5), **settings},
+    )
+
+
+def test_a_delayed_reservation_begins_when_its_hosts_are_free_and_not_when_that_was_expected(
+    make_world: MakeWorld,
+) -> None:
+    """The hosts are held until 1032, and come free at 1016."""
+    world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=500))
+    assert world.until(1000)["2"].reservations[0].start == 1032
+    assert world.until(1016)["2"].started == 1016
+    assert _kept(world.end(), "2") == (LeaseState.DONE, 484, 1500)
+    assert _kept(world, "1")[:2] == (LeaseState.DONE, 5000)
+
+
+def test_a_reservation_that_is_over_before_its_hosts_are_free_fails_with_the_reason(make_world: MakeWorld) -> None:
+    world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=30)).end()
+    assert (world["2"].state, world["2"].ended) == (LeaseState.FAILED, 1000)
+    assert world["2"].reason == "its hosts were not free before it was over"
+
+
+def test_a_deadline_lease_that_has_to_wait_is_planned_again(make_world: MakeWorld) -> None:
+    """It still meets its deadline, or fails at once."""
+    for deadline, state in ((1100 + 32, LeaseState.DONE), (1100 + 31, LeaseState.FAILED)):
+        world = _suspended_late(
+            make_world, request("2", DEADLINE, submitted=10, start=1000, duration=100, deadline=deadline)
+        )
+        assert world.until(999)["2"].reservations[0].start == 1000
+        world.end()
+        assert world["2"].state is state
+        assert world["2"].ended == (1132 if state is LeaseState.DONE else 1000)
+
+
+def test_a_waiting_best_effort_lease_goes_back_to_the_queue(make_world: MakeWorld) -> None:
+    """A shutdown that takes three times as long; the lease that was to follow starts right behind it."""
+    world = make_world(
+        request("1", RESERVATION, start=0, duration=100),
+        request("2", BEST_EFFORT, duration=200),
+        hosts=1,
+        cloud=CloudBehaviour(stop_factor=3),
+        planning={"shutdown_time": 20},
+    )
+    assert world.until(100)["2"].reservations[0].start == 120
+    assert world.until(120)["2"].reservations[0].start == 140
+    assert world.end()["1"].ended == 160
+    assert world["2"].started == 160
+    assert world.counters["late_operations"] >= 2
+
+
+def test_a_reservation_moves_to_other_hosts_and_preempts_there(make_world: MakeWorld) -> None:
+    """Nobody else is free, but a best-effort lease runs that may be stopped."""
+    world = _suspended_late(
+        make_world,
+        request("2", BEST_EFFORT, duration=5000, submitted=5),
+        request("3", RESERVATION, submitted=10, start=1000, duration=500),
+        hosts=2,
+        cloud=CloudBehaviour(suspend_factor=4),
+    ).end()
+    assert (world["3"].started, world["3"].state) == (1000, LeaseState.DONE)
+    assert world.counters["moved_reservations"] >= 1
+    assert [_kept(world, i)[:2] for i in "12"] == [(LeaseState.DONE, 5000)] * 2
+
+
+def test_a_late_resumption_is_made_up_for(make_world: MakeWorld) -> None:
+    """32 s planned, 64 s taken."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=10, start=1000, duration=500),
+        hosts=1,
+        cloud=CloudBehaviour(resume_factor=2),
+    ).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 2000, 1500 + 64 + (2000 - 968))
+
+
+def test_memory_that_is_moved_slower_than_planned_resumes_when_it_has_arrived(make_world: MakeWorld) -> None:
+    """haizea F54: at 100 Mb/s 82 s are planned, 123 s are taken."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=10, start=1000, duration=5000),
+        request("3", RESERVATION, start=0, duration=1100),
+        hosts=2,
+        cloud=CloudBehaviour(transfer_factor=1.5),
+        planning={"migration": Migration.YES, "migration_bandwidth": 100.0},
+    ).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 2000, 1100 + 123 + 32 + (2000 - 968))
+    assert world.counters["migrations"] == 1
+
+
+# -- failed resumptions, hosts ------------------------------------------------------------------------------
+
+
+def test_a_resumption_that_always_fails_is_given_up(make_world: MakeWorld) -> None:
+    """The saved state is lost with each failure, so that the work starts over; after three the lease fails."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        *(request(str(n), RESERVATION, submitted=10, start=1000 * n, duration=100) for n in range(2, 6)),
+        hosts=1,
+        cloud=CloudBehaviour(resume_failure_probability=1.0),
+        engine={"boot_attempts": 2},
+    ).end()
+    assert world["1"].state is LeaseState.FAILED
+    assert world["1"].reason.startswith("resume failed 2 times, last: resume failed on host 0")
+    assert world.counters["failed_operations"] == 2
+
+
+@pytest.mark.parametrize("instant", [1000, 1090])
+def test_a_host_that_dies_during_a_shutdown_or_a_suspension(make_world: MakeWorld, instant: int) -> None:
+    """What was shut down is done; what was being saved is lost and starts over."""
+    failure = CloudBehaviour(host_failures=(HostFailure(host=0, instant=instant, duration=100),))
+    shutdown = make_world(
+        request("1", RESERVATION, start=0, duration=1000), hosts=1, cloud=failure, planning={"shutdown_time": 100}
+    ).end()
+    assert _kept(shutdown, "1") == (LeaseState.DONE, 1000, instant)
+    suspended = make_world(
+        request("1", BEST_EFFORT, duration=3000),
+        request("2", RESERVATION, submitted=10, start=1100, duration=500),
+        hosts=1,
+        cloud=failure,
+        planning={"suspend_rate": 10.0},
+        engine={"host_repair_time": 10},
+    ).end()
+    assert _kept(suspended, "1")[:2] == (LeaseState.DONE, 3000)
+    assert suspended["1"].ended is not None and suspended["1"].ended >= 1600 + 3000
+
+
+def test_memory_on_a_dead_host_is_lost_while_it_moves(make_world: MakeWorld) -> None:
+    """haizea F54: the host with the memory dies 20 s into the transfer of 82 s."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=10, start=1000, duration=5000),
+        request("3", RESERVATION, start=0, duration=1100),
+        hosts=2,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=1, instant=1120, duration=9000),)),
+        planning={"migration": Migration.YES, "migration_bandwidth": 100.0},
+    )
+    assert world.until(1119)["1"].state is LeaseState.MIGRATING
+    origin = world["1"].saved_on
+    assert origin == (1,), "else the scenario has changed"
+    assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 1120 + 2000)
+
+
+@pytest.mark.parametrize(("deadline", "state"), [(9000, LeaseState.DONE), (1500, LeaseState.FAILED)])
+def test_a_deadline_lease_that_is_planned_on_a_dead_host_moves_or_fails(
+    make_world: MakeWorld, deadline: int, state: LeaseState
+) -> None:
+    """Its only host is away for 1,000 s."""
+    world = make_world(
+        request("1", DEADLINE, start=700, duration=500, deadline=deadline),
+        hosts=1,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=1000),)),
+    ).end()
+    assert world["1"].state is state
+    assert world["1"].ended == (2000 if state is LeaseState.DONE else 500)
+    assert (world["1"].reason != "") is (state is LeaseState.FAILED)
+
+
+def test_a_host_that_dies_twice_is_counted_once_at_a_time(make_world: MakeWorld) -> None:
+    """A second report of a host that is down, or one that is up already, changes nothing."""
+    failures = (HostFailure(host=0, instant=100, duration=400), HostFailure(host=0, instant=200, duration=500))
+    world = make_world(
+        request("1", BEST_EFFORT, 2, submitted=150, duration=10), cloud=CloudBehaviour(host_failures=failures)
+    ).end()
+    assert world.counters["host_failures"] == 1
+    assert (world["1"].started, world["1"].state) == (500, LeaseState.DONE)

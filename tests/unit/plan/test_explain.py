@@ -1,0 +1,160 @@
+"""Why not, and what would do instead (issue 2, item 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import LeaseKind, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.explain import Alternative, Refusal, explain, too_large
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import Planner
+
+from .conftest import VM, MakeLease, MakePlanner
+
+RESERVATION, IMMEDIATE, DEADLINE = LeaseKind.RESERVATION, LeaseKind.IMMEDIATE, LeaseKind.DEADLINE
+GPU = frozenset({"GPU"})
+
+
+@pytest.fixture
+def busy(make_planner: MakePlanner, make_lease: MakeLease) -> Planner:
+    """Three hosts, two of them taken from 1000 to 2000."""
+    planner = make_planner(3)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 2, 1000, start=1000)), 0)
+    return planner
+
+
+def _refused(
+    planner: Planner, make_lease: MakeLease, kind: LeaseKind, nodes: int, now: int = 0, **terms: Any
+) -> Refusal:
+    lease = make_lease(kind, nodes, **terms)
+    with pytest.raises(NotPlannableError):
+        planner.place(lease, now)
+    return explain(planner.context, lease.request, now)
+
+
+def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, make_lease: MakeLease) -> None:
+    """The same later, fewer nodes, a shorter duration; each could be granted."""
+    refusal = _refused(busy, make_lease, RESERVATION, 2, start=500, duration=1000)
+    assert (refusal.constraint, refusal.hosts) == ("capacity", ("host-1", "host-2"))
+    assert refusal.alternatives == (
+        Alternative("start", 2000, 2, 1000),
+        Alternative("nodes", 500, 1, 1000),
+        Alternative("duration", 500, 2, 500),
+    )
+    assert refusal.message == (
+        "nodes: no place for 2 nodes from 500 to 1500; taken: host-1, host-2; "
+        "would fit: the same from 2000 on, 1 nodes, 500 s"
+    )
+    for offer in refusal.alternatives:
+        lease = make_lease(RESERVATION, offer.nodes, offer.duration, start=offer.start)
+        placed = busy.place(busy.plan.put(lease), 0)
+        busy.plan.remove(busy.release(placed).lease_id)
+
+
+def test_a_gap_that_is_too_short_is_not_offered_as_a_start(busy: Planner, make_lease: MakeLease) -> None:
+    """Where nothing is free at the start a shorter duration does not help."""
+    busy.place(busy.plan.put(make_lease(RESERVATION, 3, 100, start=2300)), 0)
+    refusal = _refused(busy, make_lease, RESERVATION, 3, start=1500, duration=301)
+    assert refusal.alternatives == (Alternative("start", 2400, 3, 301), Alternative("nodes", 1500, 1, 301))
+
+
+def test_the_shutdown_is_part_of_what_is_offered(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F72: 500 s are free, of which 30 are needed for the shutdown."""
+    planner = make_planner(1, shutdown_time=30)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 100, start=500)), 0)
+    refusal = _refused(planner, make_lease, IMMEDIATE, 1, duration=1000)
+    assert refusal.alternatives == (Alternative("start", 630, 1, 1000), Alternative("duration", 0, 1, 470))
+
+
+def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLease) -> None:
+    """haizea F50: the next start that would do is offered."""
+    refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
+    assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
+    assert refusal.message == "start: 600 has passed, it is 700; would fit: the same from 2000 on"
+
+
+def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    planner = make_planner(1)
+    planner.plan.block(0, 0, FOREVER)
+    refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
+    assert refusal.alternatives == ()
+    assert refusal.message.endswith("taken: host-1; nothing similar fits either")
+
+
+def test_of_many_taken_hosts_some_are_named(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    planner = make_planner(30)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 30, 100, start=0)), 0)
+    assert _refused(planner, make_lease, RESERVATION, 1, start=10).hosts == tuple(f"host-{n}" for n in range(1, 11))
+
+
+def test_hosts_that_could_never_hold_the_lease_are_not_called_taken(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """haizea F3: the host without the trait is not in the way."""
+    site = Site((Host("plain", VM), Host("gpu", VM, GPU)))
+    planner = make_planner(site=site)
+    sets = (NodeSet(1, VM, GPU),)
+    planner.place(planner.plan.put(make_lease(RESERVATION, node_sets=sets, start=0)), 0)
+    planner.place(planner.plan.put(make_lease(RESERVATION, start=0)), 0)
+    assert _refused(planner, make_lease, RESERVATION, 1, node_sets=sets, start=10).hosts == ("gpu",)
+
+
+def test_fewer_nodes_are_offered_for_equal_ones_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """Which of different node sets could be left out is the consumer's to say."""
+    planner = make_planner(2)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 100, start=0)), 0)
+    sets = NodeSet(1, VM), NodeSet(1, Resources({VCPU: 1}))
+    refusal = _refused(planner, make_lease, RESERVATION, 2, node_sets=sets, start=10, duration=50)
+    assert [offer.change for offer in refusal.alternatives] == ["start"]
+
+
+def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F56: with a later deadline it would be possible."""
+    planner = make_planner(1)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=0)), 0)
+    refusal = _refused(planner, make_lease, DEADLINE, 1, start=100, duration=500, deadline=1400)
+    assert (refusal.constraint, refusal.hosts) == ("deadline", ("host-1",))
+    assert refusal.alternatives == (Alternative("start", 1000, 1, 500),)
+    assert refusal.message.startswith("deadline: no place for 1 nodes for 500 s between 100 and 1400; would fit: ")
+
+
+@pytest.mark.parametrize(
+    ("node_set", "constraint", "words"),
+    [
+        (NodeSet(1, Resources({VCPU: 9})), "size", "nodes: no host is large enough for a node of"),
+        (NodeSet(1, VM, frozenset({"FPGA"})), "traits", "nodes: no host with FPGA is large enough"),
+        (NodeSet(1, Resources({VCPU: 1, "TPU": 1})), "size", "nodes: no host is large enough for a node of"),
+        (NodeSet(3, VM), "size", "nodes: 3 nodes are more than the whole site of 2 hosts can hold"),
+        (NodeSet(2, VM, GPU), "size", "nodes: 2 nodes are more than the whole site of 2 hosts can hold"),
+    ],
+)
+def test_what_the_empty_site_could_not_hold(
+    make_planner: MakePlanner, make_lease: MakeLease, node_set: NodeSet, constraint: str, words: str
+) -> None:
+    """haizea 8.2, 20: too large, or without the traits, at any time."""
+    planner = make_planner(site=Site((Host("plain", VM), Host("gpu", VM, GPU))))
+    request = make_lease(RESERVATION, node_sets=(node_set,), start=0).request
+    refusal = explain(planner.context, request, 0)
+    assert (refusal.constraint, refusal.alternatives, refusal.hosts) == (constraint, (), ())
+    assert refusal.message.startswith(words)
+    assert too_large(planner.context, request) == refusal.message
+
+
+def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """haizea F5: as many as hosts, or more than hosts, or two sets that need the same host."""
+    site = Site((Host("large", Resources({VCPU: 4, MEMORY_MB: 4})), Host("small", Resources({VCPU: 1, MEMORY_MB: 1}))))
+    planner = make_planner(site=site)
+    small, large = Resources({VCPU: 1, MEMORY_MB: 1}), Resources({VCPU: 3, MEMORY_MB: 3})
+    for sets, fits in (
+        ((NodeSet(5, small),), True),
+        ((NodeSet(6, small),), False),
+        ((NodeSet(2, small), NodeSet(1, large)), True),
+        ((NodeSet(3, small), NodeSet(1, large)), False),
+    ):
+        request = make_lease(RESERVATION, node_sets=sets, start=0).request
+        assert (too_large(planner.context, request) is None) is fits
