@@ -12,7 +12,7 @@ from dataclasses import replace
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.phases import cut_by_suspension
@@ -67,7 +67,7 @@ class Deviations:
         """A run began later than planned.
 
         Reservations and immediate leases keep their end; others get the missing time behind it if their hosts are
-        free then, else as much as there is.
+        free then. If not, they are suspended in time and run the rest later, or start over if they cannot be.
         """
         self._state.recorder.count("late_starts")
         reservation = lease.reservations[0]
@@ -79,36 +79,51 @@ class Deviations:
                 return
             self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
             return
+        over = now + lease.remaining
         too_late = reservation.run_end <= now
         if (reservation.closing is Closing.SHUTDOWN or too_late) and not lease.reservations[1:]:
-            run_end = now + lease.remaining
+            if lease.request.deadline is not None and over > lease.request.deadline:
+                self._fail(lease, now, f"started {late} s late, too late for its deadline")
+                return
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
-            longer = replace(begun, run_end=run_end, end=run_end + shutdown, closing=Closing.SHUTDOWN)
-            in_time = lease.request.deadline is None or longer.run_end <= lease.request.deadline
-            if in_time and self._can_clear(lease, reservation.end, longer.end):
+            longer = replace(begun, run_end=over, end=over + shutdown, closing=Closing.SHUTDOWN)
+            if self._can_clear(lease, reservation.end, longer.end):
                 self._state.put(replace(lease, reservations=(longer,)))
                 return
-        if lease.kind is LeaseKind.DEADLINE:
-            self._fail(lease, now, f"started {late} s late, too late for its deadline")
-            return
-        if reservation.closing is Closing.SHUTDOWN and self._state.planner.context.suspension.can_suspend(
-            lease.request
-        ):
-            cut = cut_by_suspension(self._state.planner.context, lease.request, begun, reservation.end)
-            begun = replace(cut, run_end=min(cut.run_end, begun.run_end + late))
-        elif reservation.closing is Closing.SHUTDOWN:
-            begun = replace(begun, run_end=begun.end, closing=Closing.KILL)
-        if begun.run_end <= now:
+        if reservation.closing is Closing.SHUTDOWN:
+            begun = self._closed_in_time(lease, begun, over)
+        newly_killed = begun.closing is Closing.KILL and reservation.closing is not Closing.KILL
+        if begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
             self._state.cloud.discard(lease.lease_id, now)
             self._replace_lost(lease, now, f"started {late} s late, too late for its place")
-            return
-        self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
+        elif lease.kind is LeaseKind.DEADLINE and begun.closing is Closing.SUSPEND:
+            kept = self._state.put(replace(lease, reservations=(begun,)))
+            self.plan_rest_or_fail(kept, now, f"started {late} s late")
+        else:
+            self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
 
-    def hosts_came_free(self, assignment: Iterable[int], now: int) -> None:
-        """Leases that were delayed because of these hosts may start at once."""
-        if not self._delayed:
-            return
+    def _closed_in_time(self, lease: Lease, begun: Reservation, over: int) -> Reservation:
+        """A run that has to give up its hosts at its planned end though its work lasts until ``over``.
+
+        What is left of the time for the shutdown will do if the work is over by then.
+        """
+        context = self._state.planner.context
+        if context.suspension.can_suspend(lease.request):
+            cut = cut_by_suspension(context, lease.request, begun, begun.end)
+        else:
+            cut = replace(begun, run_end=begun.end, closing=Closing.KILL)
+        return replace(begun, run_end=over) if over <= cut.run_end else cut
+
+    def hosts_came_free(self, assignment: Iterable[int], now: int, held_until: int) -> None:
+        """Hosts are free, perhaps before the plan thought so; whoever waits for them may start at once."""
         hosts = frozenset(assignment)
+        self._start_delayed(hosts, now)
+        if held_until > now:
+            moved = self._state.planner.use_freed_capacity(len(hosts), now, held_until)
+            self._state.recorder.count("replans", moved)
+
+    def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
+        """Reservations that were delayed because of these hosts begin, if nobody else is in the way."""
         for lease_id in sorted(self._delayed):
             lease = self._state.lease(lease_id)
             if lease is None or lease.state is not LeaseState.READY or lease.reservations[0].start <= now:
@@ -207,6 +222,9 @@ class Deviations:
         operation = state.operations.pop(lease.lease_id, None)
         if lease.active_since is not None:
             lease = state.stop_counting(lease, now)
+            if lease.reservations[0].run_end <= now and lease.reservations[0].closing is Closing.SHUTDOWN:
+                state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
+                return
         elif operation is not None and operation.kind is OperationKind.STOP:
             state.finish(lease, LeaseState.DONE, now, f"{why} during its shutdown")
             return

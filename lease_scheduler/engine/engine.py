@@ -84,7 +84,9 @@ class Engine:
         new requests, the queue, and then what was planned to begin at once.
         """
         now = self._clock.now()
+        self._take_reports(now)
         if self._state.planner.plan.outages:
+            # Who is back at this very second has been reported by now.
             self._deviations.extend_outages(now)
             self._state.publish(now)
         self._act(now)
@@ -139,9 +141,7 @@ class Engine:
         """What the cloud reports and what is due, until nothing of either is left."""
         state = self._state
         while True:
-            for event in state.cloud.take_events(now):
-                self._handle(event, now)
-                state.publish(now)
+            self._take_reports(now)
             entry = state.agenda.pop(now)
             if entry is None:
                 return
@@ -150,6 +150,11 @@ class Engine:
             if lease is not None:
                 self._lifecycle.act(what, lease, now)
                 state.publish(now)
+
+    def _take_reports(self, now: int) -> None:
+        for event in self._state.cloud.take_events(now):
+            self._handle(event, now)
+            self._state.publish(now)
 
     def _handle(self, event: CloudEvent, now: int) -> None:
         if event.kind is EventKind.HOST_DOWN and event.host is not None:

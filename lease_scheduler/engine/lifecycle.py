@@ -70,12 +70,13 @@ class Lifecycle:
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
         """Go on after the cloud has completed an operation."""
         kind = operation.kind
+        held_until = lease.reservations[0].end if lease.reservations else now
         if kind is OperationKind.START:
             self._activate(lease, now)
         elif kind is OperationKind.STOP:
             self._state.recorder.occupied(lease, "shutdown", operation.begun, now, operation.assignment)
             self._state.finish(lease, LeaseState.DONE, now)
-            self._deviations.hosts_came_free(operation.assignment, now)
+            self._deviations.hosts_came_free(operation.assignment, now, held_until)
         elif kind is OperationKind.RESUME:
             self._state.recorder.occupied(lease, "resume", operation.begun, now, operation.assignment)
             ready = self._state.put(lease.to(LeaseState.RESUMED_READY))
@@ -84,7 +85,7 @@ class Lifecycle:
         elif kind is OperationKind.SUSPEND:
             self._state.recorder.occupied(lease, "suspend", operation.begun, now, operation.assignment)
             self._suspended(lease, operation, now)
-            self._deviations.hosts_came_free(operation.assignment, now)
+            self._deviations.hosts_came_free(operation.assignment, now, held_until)
         else:
             self._migrated(lease, operation, now)
 

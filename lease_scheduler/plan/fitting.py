@@ -45,9 +45,12 @@ class Anywhere:
         """See ``Fitting.fit``."""
         plan = self.context.plan
         demands = plan.demands(self.request)
-        end = min(start + longest, latest_end(plan.availability, demands, start))
-        if end - start < shortest:
-            return None
+        end = start + longest
+        # The mapper alone finds out whether one given interval is free.
+        if shortest < longest:
+            end = min(end, latest_end(plan.availability, demands, start))
+            if end - start < shortest:
+                return None
         assignment = self._map(demands, start, end)
         if assignment is None and shortest < end - start:
             return self._fit_shorter(demands, start, start + shortest, end)
