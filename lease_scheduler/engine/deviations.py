@@ -168,9 +168,15 @@ class Deviations:
         if host in plan.outages:
             return
         self._state.recorder.count("host_failures")
+        self._take_away(host, now)
+
+    def _take_away(self, host: int, now: int) -> None:
+        """Keep a host out of the plan for the time of a repair."""
+        plan = self._state.planner.plan
         until = now + self._state.options.host_repair_time
         plan.block(host, now, until)
         for lease in sorted(plan.leases.values(), key=_most_binding):
+            # Whoever was moved before may have changed this one.
             current = self._state.lease(lease.lease_id)
             if current is not None:
                 self._hit_by_outage(current, host, now, until)
@@ -199,13 +205,8 @@ class Deviations:
         """Hosts that are still down keep being so for a while, and who is planned there is moved."""
         plan = self._state.planner.plan
         for host in sorted(plan.outages):
-            if plan.outage_end(host) > now:
-                continue
-            until = now + self._state.options.host_repair_time
-            plan.block(host, now, until)
-            for lease in sorted(plan.leases.values(), key=_most_binding):
-                if any(host in r.assignment and r.start < until for r in lease.reservations):
-                    self._move(lease, now, _HOST_FAILED)
+            if plan.outage_end(host) <= now:
+                self._take_away(host, now)
 
     # -- moving leases -----------------------------------------------------------------------------------
 

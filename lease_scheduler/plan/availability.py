@@ -98,13 +98,18 @@ class Availability:
             used = used.take(source, axis=1)
         else:
             used = used.copy()
-        difference = np.zeros((used.shape[0], len(key)), dtype=np.int64)
-        if distinct:
-            difference[:, where] = np.concatenate((amounts, -amounts), axis=1)[:, order]
+        count = len(hosts)
+        if distinct and (order[1::2] == order[::2] + count).all():
+            # No interval meets another one of its host, as with a single lease: only the steps inside are touched.
+            first, lengths = where[::2], where[1::2] - where[::2]
+            before = lengths.cumsum() - lengths
+            inside = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
+            used[:, inside] += np.repeat(amounts[:, order[::2]], lengths, axis=1)
         else:
+            difference = np.zeros(used.shape, dtype=np.int64)
             rows = np.arange(used.shape[0])[:, None]
             np.add.at(difference, (rows, key.searchsorted(wanted)), np.concatenate((amounts, -amounts), axis=1))
-        used += difference.cumsum(axis=1)
+            used += difference.cumsum(axis=1)
         # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
         # The very first step has none before it, even where the past is forgotten and it is not at instant 0.
         inner = where[((marks & FOREVER) > 0) & (where > 0)]
@@ -304,22 +309,18 @@ class Places:
         slots = self._counts
         step_hosts = self._availability._step_hosts()
         times = self._availability._key & FOREVER
-        new_host = np.ones(len(slots) + 1, dtype=bool)
-        new_host[1:-1] = step_hosts[1:] != step_hosts[:-1]
-        step_ends = np.append(times[1:], FOREVER)
-        step_ends[new_host[1:]] = FOREVER
+        same_host = step_hosts[1:] == step_hosts[:-1]
+        step_ends = np.full(len(slots), FOREVER, dtype=np.int64)
+        np.copyto(step_ends[:-1], times[1:], where=same_host)
         opening: list[IntArray] = []
         closing: list[IntArray] = []
         for places in range(1, min(int(slots.max(initial=0)), count) + 1):
             enough = slots >= places
-            before = np.zeros_like(enough)
-            before[1:] = enough[:-1]
-            before &= ~new_host[:-1]
-            after = np.zeros_like(enough)
-            after[:-1] = enough[1:]
-            after &= ~new_host[1:]
-            first = np.flatnonzero(enough & ~before)
-            last = np.flatnonzero(enough & ~after)
+            goes_on = enough[1:] & enough[:-1] & same_host
+            is_first, is_last = enough.copy(), enough
+            is_first[1:] ^= goes_on
+            is_last[:-1] ^= goes_on
+            first, last = is_first.nonzero()[0], is_last.nonzero()[0]
             begin = np.maximum(times[first], earliest)
             if ready is not None:
                 begin = np.maximum(begin, ready[step_hosts[first]])

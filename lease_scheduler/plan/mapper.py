@@ -98,10 +98,10 @@ def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> Hos
 
 def _places(free: IntArray, demand: Demand, only: BoolArray | None) -> IntArray:
     """How many VMs of the demand each host can take."""
-    needed = np.flatnonzero(demand.amounts)
-    places: IntArray = free[needed[0]] // demand.amounts[needed[0]]
-    for row in needed[1:]:
-        np.minimum(places, free[row] // demand.amounts[row], out=places)
+    fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
+    places: IntArray = fitting[0]
+    for other in fitting[1:]:
+        np.minimum(places, other, out=places)
     np.maximum(places, 0, out=places)
     if demand.eligible is not None:
         places *= demand.eligible

@@ -165,6 +165,53 @@ def test_an_output_that_cannot_be_written_is_said_to_be(
     assert (tmp_path / "out").read_text() == "in the way"
 
 
+def test_workloads_and_annotations_are_merged_in(small: Path, tmp_path: Path) -> None:
+    """haizea F27, F76: the injected leases get new ids, by which annotations name them."""
+    other, annotations = tmp_path / "other.lwf", tmp_path / "notes.lwfa"
+    other.write_text(LWF)
+    annotations.write_text(
+        '<lease-annotations><lease-annotation id="1000001"><extra><attr name="project" value="physics"/></extra>'
+        "</lease-annotation></lease-annotations>"
+    )
+    words = ["run", str(small), "--inject", str(other), "--annotate", str(annotations), "--quiet"]
+    assert main([*words, "--output", str(tmp_path / "out")]) == 0
+    assert _rows(tmp_path / "out").keys() == {"1", "2", "1000001", "1000002"}
+    annotations.write_text("<lease-annotations><lease-annotation")
+    assert main([*words, "--output", str(tmp_path / "bad")]) == 2
+    assert not (tmp_path / "bad").exists()
+
+
+def test_progress_is_shown_on_a_terminal_and_not_mixed_with_the_summary(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(["run", str(small)]) == 0
+    printed = capsys.readouterr()
+    assert "2/2 leases" in printed.err
+    assert "2/2 leases" not in printed.out
+    assert "best-effort" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"), [(KeyboardInterrupt(), 130, "lease-sim: interrupted\n"), (BrokenPipeError(), 0, "")]
+)
+def test_whoever_stops_us_sees_no_traceback(
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    def stop(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("lease_scheduler.cmd.simulate.print_summary", stop)
+    monkeypatch.setattr("sys.stderr.close", lambda: None)
+    assert main(["run", str(small)]) == code
+    assert capsys.readouterr().err == said
+
+
 def test_the_installed_program_starts(small: Path) -> None:
     done = subprocess.run(
         [Path(sys.executable).parent / "lease-sim", "run", small], capture_output=True, text=True, check=True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lease_scheduler.cloud.simulated import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
@@ -135,3 +136,50 @@ def test_a_lease_that_cannot_be_suspended_starts_over(make_world: MakeWorld) -> 
     assert world.until(1000)["1"].accumulated == 0
     assert world.end()["1"].ended == 2600
     assert world.counters["preemptions_with_loss"] == 1
+
+
+@pytest.mark.parametrize(
+    ("instant", "state"),
+    [(1010, LeaseState.MIGRATING), (1090, LeaseState.SUSPENDED_SCHEDULED), (1116, LeaseState.RESUMED_READY)],
+)
+def test_a_lease_can_be_cancelled_on_its_way_back(make_world: MakeWorld, instant: int, state: LeaseState) -> None:
+    """haizea F16: while its memory moves from 1000 to 1082, waits, and is back 16 s before its time."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=5000),
+        request("2", RESERVATION, start=0, duration=1100),
+        request("3", RESERVATION, submitted=10, start=1000, duration=500),
+        cloud=CloudBehaviour(resume_factor=0.5),
+        planning={"migration_bandwidth": 100.0},
+    ).until(instant)
+    assert world["1"].state is state
+    world.run.engine.cancel("1")
+    assert (world.end()["1"].state, world["1"].ended) == (LeaseState.CANCELLED, instant)
+    assert [world[i].accumulated for i in "23"] == [1100, 500]
+
+
+def test_a_queued_lease_can_be_cancelled(make_world: MakeWorld) -> None:
+    """haizea F16: and whoever is behind it moves up."""
+    world = make_world(
+        *(request(i, BEST_EFFORT, nodes, 1000) for i, nodes in (("1", 1), ("2", 2), ("3", 1))),
+        planning={"backfilling_limit": 0},
+    ).until(10)
+    assert [world[i].state for i in "23"] == [LeaseState.QUEUED] * 2
+    world.run.engine.cancel("2")
+    assert (world["2"].state, world["3"].state) == (LeaseState.CANCELLED, LeaseState.ACTIVE)
+
+
+def test_requests_are_decided_on_after_what_ends_at_that_instant(make_world: MakeWorld) -> None:
+    """haizea 4.1, 8.2, 16: an immediate lease finds the hosts that come free at that very second."""
+    world = make_world(
+        request("1", RESERVATION, 2, start=0, duration=100),
+        request("2", LeaseKind.IMMEDIATE, 2, submitted=99, duration=10),
+        request("3", LeaseKind.IMMEDIATE, 2, submitted=100, duration=10),
+    ).end()
+    assert [world[i].state for i in "23"] == [LeaseState.REJECTED, LeaseState.DONE]
+    assert world["3"].started == 100
+
+
+def test_nothing_new_begins_within_the_lead(make_world: MakeWorld) -> None:
+    """haizea 4.1: with a real clock the queue is planned for a little later than now."""
+    world = make_world(request("1", BEST_EFFORT, duration=100), engine={"planning_lead": 10}).end()
+    assert (world["1"].started, world["1"].ended) == (10, 110)

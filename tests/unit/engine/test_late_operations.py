@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
+from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure, SimulatedCloud
+from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, Suspension
@@ -215,6 +216,55 @@ def test_memory_that_is_moved_slower_than_planned_resumes_when_it_has_arrived(ma
     assert world.counters["migrations"] == 1
 
 
+def test_memory_that_is_back_early_waits_for_the_planned_instant(make_world: MakeWorld) -> None:
+    """Resumption takes 16 of 32 s: the run begins as planned, and so it ends."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=10, start=1000, duration=500),
+        hosts=1,
+        cloud=CloudBehaviour(resume_factor=0.5),
+    )
+    assert world.until(1516)["1"].state is LeaseState.RESUMED_READY
+    assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 1500 + 32 + (2000 - 968))
+
+
+def test_hosts_that_are_free_early_are_used_at_once(make_world: MakeWorld) -> None:
+    """haizea F49: a shutdown of 100 s takes 50; whoever has a place behind it moves up."""
+    world = make_world(
+        request("1", RESERVATION, start=0, duration=900),
+        request("2", BEST_EFFORT, duration=500),
+        hosts=1,
+        cloud=CloudBehaviour(stop_factor=0.5),
+        planning={"shutdown_time": 100},
+    )
+    assert world.until(900)["2"].reservations[0].start == 1000
+    assert world.end()["2"].started == 950
+
+
+def test_a_shutdown_that_fails_ends_the_lease_all_the_same(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing may keep the hosts from whoever is next."""
+    monkeypatch.setattr(SimulatedCloud, "_fails", lambda _, kind: kind is OperationKind.STOP)
+    world = make_world(request("1", RESERVATION, start=0, duration=100), hosts=1, planning={"shutdown_time": 10}).end()
+    assert _kept(world, "1") == (LeaseState.DONE, 100, 110)
+    assert world["1"].reason == "its VMs had to be destroyed: stop failed on host 0"
+
+
+def test_a_boot_that_outlasts_its_place_begins_anew_where_somebody_was_promised_the_hosts(
+    make_world: MakeWorld,
+) -> None:
+    """The place is over at 100, when a reservation begins there; the boot of 150 s is repeated behind it."""
+    world = make_world(
+        request("1", RESERVATION, start=100, duration=1000),
+        request("2", BEST_EFFORT, duration=100, submitted=0),
+        hosts=1,
+        cloud=CloudBehaviour(boot_time=150),
+    ).end()
+    assert (world["1"].started, world["1"].ended) == (250, 1100)
+    assert _kept(world, "2") == (LeaseState.DONE, 100, 1100 + 150 + 100)
+
+
 # -- failed resumptions, hosts ------------------------------------------------------------------------------
 
 
@@ -298,3 +348,44 @@ def test_a_host_that_dies_twice_is_counted_once_at_a_time(make_world: MakeWorld)
     ).end()
     assert world.counters["host_failures"] == 1
     assert (world["1"].started, world["1"].state) == (500, LeaseState.DONE)
+
+
+def test_a_boot_on_a_host_that_dies_begins_elsewhere(make_world: MakeWorld) -> None:
+    """haizea F95: for every kind; the one whose promise is of work has to be in time."""
+    cloud = CloudBehaviour(boot_time=100, host_failures=(HostFailure(host=0, instant=50, duration=5000),))
+    for kind, terms, end in (
+        (RESERVATION, {"start": 0}, 1000),
+        (BEST_EFFORT, {}, 1150),
+        (DEADLINE, {"start": 0, "deadline": 1150}, 1150),
+    ):
+        world = make_world(request("1", kind, **terms), cloud=cloud).end()
+        assert (world["1"].state, world["1"].started, world["1"].ended) == (LeaseState.DONE, 150, end)
+
+
+def test_a_place_that_memory_is_on_its_way_to_may_be_lost(make_world: MakeWorld) -> None:
+    """haizea F54: the host to which it moves dies 20 s into the transfer; it starts over when that host is back."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, start=0, duration=1100),
+        request("3", RESERVATION, submitted=10, start=1000, duration=5000),
+        hosts=2,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=1020, duration=80),)),
+        planning={"migration": Migration.YES, "migration_bandwidth": 100.0},
+    )
+    assert world.until(1019)["1"].state is LeaseState.MIGRATING
+    assert world["1"].reservations[0].assignment == (0,)
+    assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 1100 + 2000)
+
+
+def test_a_host_that_stays_away_longer_is_no_place_for_a_promise(make_world: MakeWorld) -> None:
+    """It was thought to be back at 600; at 600 the reservation goes elsewhere, preempting who runs there."""
+    world = make_world(
+        request("1", RESERVATION, 2, start=600, duration=100),
+        request("2", BEST_EFFORT, duration=5000, submitted=510),
+        hosts=3,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=5000),)),
+        engine={"host_repair_time": 100},
+    ).end()
+    assert (world["1"].started, world["1"].ended, world["1"].state) == (600, 700, LeaseState.DONE)
+    assert _kept(world, "2")[:2] == (LeaseState.DONE, 5000)
+    assert world.counters["moved_reservations"] == 1
