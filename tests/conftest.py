@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,3 +21,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip tests marked ``data`` where the recorded workloads are not at hand."""
     if item.get_closest_marker("data") and not os.environ.get("LEASE_SCHEDULER_DATA"):
         pytest.skip("needs the recorded workloads: set LEASE_SCHEDULER_DATA to their folder")
+
+
+@pytest.fixture(scope="session")
+def unpack() -> Callable[[Path, Path], None]:
+    """Unpacks an archive of the recorded workloads into a folder."""
+    # Python 3.11 has the filter from 3.11.4 on only, and Debian 12 has 3.11.2.
+    options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+
+    def into(path: Path, folder: Path) -> None:
+        with tarfile.open(path) as archive:
+            archive.extractall(folder, **options)
+
+    return into

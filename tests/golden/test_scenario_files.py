@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tarfile
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -42,14 +42,13 @@ _ANNOTATIONS = ("annotations1", "annotations2")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, unpack: Callable[[Path, Path], None]) -> Path:
     """The unpacked scenario files."""
     data = os.environ.get("LEASE_SCHEDULER_DATA")
     if data is None:
         pytest.skip("LEASE_SCHEDULER_DATA does not name the folder of workloads")
     unpacked = tmp_path_factory.mktemp("scenarios")
-    with tarfile.open(Path(data, "haizea", "scenario-lwf-1.1.tar.gz")) as archive:
-        archive.extractall(unpacked, filter="data")
+    unpack(Path(data, "haizea", "scenario-lwf-1.1.tar.gz"), unpacked)
     return unpacked / "haizea-1.1-lwf"
 
 

@@ -1,7 +1,6 @@
 """LWF in and out (haizea F24, F25, section 9.2)."""
 
 import os
-import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -342,13 +341,14 @@ def test_what_lwf_cannot_say_is_refused_and_nothing_is_written(
     assert not (tmp_path / "out.lwf").exists()
 
 
-def test_the_scenarios_of_haizea_1_1_are_read_and_survive_writing(tmp_path: Path) -> None:
+def test_the_scenarios_of_haizea_1_1_are_read_and_survive_writing(
+    tmp_path: Path, unpack: Callable[[Path, Path], None]
+) -> None:
     """haizea F25, F26: the 23 workloads and 2 annotation files of the author's own tests."""
     data = os.environ.get("LEASE_SCHEDULER_DATA")
     if not data:
         pytest.skip("LEASE_SCHEDULER_DATA is not set: no scenario files to read")
-    with tarfile.open(Path(data) / "haizea" / "scenario-lwf-1.1.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(Path(data) / "haizea" / "scenario-lwf-1.1.tar.gz", tmp_path)
     workloads = sorted(tmp_path.rglob("*.lwf"))
     assert len(workloads) == 23
     for path in workloads:

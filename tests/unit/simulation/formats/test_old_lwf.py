@@ -1,7 +1,7 @@
 """The ten-column format of the author's reservations (haizea F27)."""
 
 import os
-import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,13 +76,12 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
     assert problem in error.value.problem
 
 
-def test_the_72_sets_of_30_days(tmp_path: Path) -> None:
+def test_the_72_sets_of_30_days(tmp_path: Path, unpack: Callable[[Path, Path], None]) -> None:
     """The author's reservations of 2008: 72 files, 28,198 leases, loads within 0.3 points of their names."""
     data = os.environ.get("LEASE_SCHEDULER_DATA")
     if not data:
         pytest.skip("LEASE_SCHEDULER_DATA is not set: no reservation files to read")
-    with tarfile.open(Path(data) / "haizea" / "blue-injected-leases.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(Path(data) / "haizea" / "blue-injected-leases.tar.gz", tmp_path)
     workloads = [read_old_lwf(path) for path in sorted((tmp_path / "injected_leases" / "30days").iterdir())]
     assert (len(workloads), sum(len(workload.leases) for workload in workloads)) == (72, 28_198)
     for workload in workloads:
