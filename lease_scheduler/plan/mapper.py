@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import Availability, BoolArray, IntArray
+from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
 from lease_scheduler.plan.plan import Demand
 
@@ -22,32 +22,29 @@ def map_greedily(
     start: int,
     end: int,
     selection: HostSelection,
-    only: BoolArray | None = None,
 ) -> tuple[int, ...] | None:
     """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
 
     Node sets are placed in decreasing order of what one VM needs; hosts are filled in the order of the policy, each
-    with
-    as many VMs as it can take before the next one.
+    with as many VMs as it can take before the next one.
 
     :param demands: the request's node sets in the terms of the plan
-    :param only: shape (hosts,), hosts that may be used; all if none
     :return: host number of each VM, in the order of the request's VMs
     """
     free = availability.free(start, end)
     order = _largest_first(availability, demands)
     first = demands[order[0]]
-    places = _places(free, first, only)
+    places = _places(free, first)
     candidates = np.flatnonzero(places)
     if places.sum() < first.count:
         return None
     hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
     ranked = selection.rank(hosts_at(availability, start, hosts), request)
-    assignment = _filled(free, demands, order, places, ranked, only)
+    assignment = _filled(free, demands, order, places, ranked)
     if assignment is None and len(demands) > 1:
         # Where node sets compete for hosts the policy's order can be a dead end, even on an empty site. By the order of
         # their numbers ``plan.explain.too_large`` admitted the lease, so none waits for ever.
-        assignment = _filled(free, demands, order, places, np.sort(ranked), only)
+        assignment = _filled(free, demands, order, places, np.sort(ranked))
     return assignment
 
 
@@ -57,7 +54,6 @@ def _filled(
     order: list[int],
     places: IntArray,
     ranked: IntArray,
-    only: BoolArray | None,
 ) -> tuple[int, ...] | None:
     """A host for every VM when node sets and hosts are taken in the given orders.
 
@@ -67,7 +63,7 @@ def _filled(
     for turn, index in enumerate(order):
         demand = demands[index]
         if turn:
-            places = _places(free, demand, only)
+            places = _places(free, demand)
         usable = ranked[places[ranked] > 0]
         running_total = places[usable].cumsum()
         if not len(usable) or running_total[-1] < demand.count:
@@ -96,7 +92,7 @@ def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> Hos
     )
 
 
-def _places(free: IntArray, demand: Demand, only: BoolArray | None) -> IntArray:
+def _places(free: IntArray, demand: Demand) -> IntArray:
     """How many VMs of the demand each host can take."""
     fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
     places: IntArray = fitting[0]
@@ -105,8 +101,6 @@ def _places(free: IntArray, demand: Demand, only: BoolArray | None) -> IntArray:
     np.maximum(places, 0, out=places)
     if demand.eligible is not None:
         places *= demand.eligible
-    if only is not None:
-        places *= only
     return places
 
 
