@@ -217,9 +217,10 @@ class _Bench:
 
     def _earliest(self, nodes: NodeSet) -> Callable[[], None]:
         lease = Lease(best_effort(self._name(), nodes, self._duration(), preemptible=False), 1_000_000)
+        earliest = self._now + int(self._rng.integers(1, SPAN // 2))
 
         def decide() -> None:
-            if place_soonest(self._planner.context, lease, self._now, may_wait=True) is None:
+            if place_soonest(self._planner.context, lease, earliest, may_wait=True) is None:
                 raise NotPlannableError("no place at all")
 
         return decide

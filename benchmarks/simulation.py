@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.table import Table
 _FIFTEEN_DAYS = "haizea/blue-15days.swf.gz"
 
 #: As Haizea 1.1 was run on the 15 days: aggressive backfilling, everything may be suspended, 32 MB/s, 512 of 1024 MB.
+#: Whether memory could migrate is not recorded; with it, the last lease ends at the very second at which Haizea's did.
 _LIKE_HAIZEA = (
     "scheduling.backfilling=aggressive",
     "scheduling.suspension=all",
@@ -23,13 +25,19 @@ _LIKE_HAIZEA = (
     "scheduling.resume_rate=32",
     "scheduling.suspend_estimate=sum",
     "scheduling.preempt_at=request",
-    "scheduling.migration=no",
+    "scheduling.migration=yes",
     "scheduling.policy_preemption=no-preemption",
     "simulation.override_memory=512",
 )
 
 #: What Haizea 1.1 came to on the 15 days, and how long it took on Python 3.11.
-_HAIZEA = {"all_best_effort_s": 1_330_627, "mean_wait_s": 3976.99, "mean_bounded_slowdown": 11.474, "wall_s": 225}
+_HAIZEA = {
+    "all best-effort done, s": 1_330_627.0,
+    "mean wait, s": 3_976.99,
+    "mean bounded slowdown": 11.474,
+    "CPU use": 0.6733,
+    "wall, s": 225.0,
+}
 
 
 def run(directory: Path, out: Console, *, repetitions: int) -> None:
@@ -58,7 +66,23 @@ def _once(words: list[str]) -> dict[str, float]:
         one_core = {next(iter(os.sched_getaffinity(0)))}
         subprocess.run(command, check=True, preexec_fn=lambda: os.sched_setaffinity(0, one_core))
         summary = json.loads((Path(scratch) / "summary.json").read_text())
-    return {name: value for name, value in summary.items() if isinstance(value, int | float)}
+        found = {name: value for name, value in summary.items() if isinstance(value, int | float)}
+        return found | _over_all_leases(Path(scratch) / "leases.csv", summary)
+
+
+def _over_all_leases(path: Path, summary: dict[str, float]) -> dict[str, float]:
+    """Figures as Haizea counts them: over every lease, and over the whole run until the last best-effort lease ends.
+
+    The summary's own figures leave the time out in which the site fills up.
+    """
+    with path.open(newline="") as stream:
+        done = [row for row in csv.DictReader(stream) if row["kind"] == "best-effort" and row["state"] == "done"]
+    work = sum(int(row["nodes"]) * int(row["accumulated"]) for row in done)
+    return {
+        "all_leases_mean_wait_s": fmean(int(row["waiting"]) for row in done),
+        "all_leases_mean_bounded_slowdown": fmean(float(row["bounded_slowdown"]) for row in done),
+        "best_effort_node_share": work / (summary["hosts"] * summary["all_best_effort_s"]),
+    }
 
 
 def _add(table: Table, name: str, runs: list[dict[str, float]], aim: str, memory_aim: str) -> None:
@@ -72,6 +96,13 @@ def _compare(ours: dict[str, float], out: Console) -> None:
     table = Table(title="The same 15 days in Haizea 1.1", title_justify="left")
     for heading in ("figure", "Haizea", "ours"):
         table.add_column(heading, justify="left" if heading == "figure" else "right")
-    for name, value in _HAIZEA.items():
-        table.add_row(name, f"{value:,}", f"{ours[name]:,.2f}")
+    names = (
+        "all_best_effort_s",
+        "all_leases_mean_wait_s",
+        "all_leases_mean_bounded_slowdown",
+        "best_effort_node_share",
+        "wall_s",
+    )
+    for (figure, value), name in zip(_HAIZEA.items(), names, strict=True):
+        table.add_row(figure, f"{value:,.10g}", f"{ours[name]:,.6g}" if value < 1e6 else f"{ours[name]:,.0f}")
     out.print(table)

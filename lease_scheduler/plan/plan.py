@@ -109,11 +109,6 @@ class Plan:
         self._holdings.pop(lease_id, None)
         self.lengths.pop(lease_id, None)
 
-    def forget_lease(self, lease_id: str) -> None:
-        """Drop what is remembered of a lease that never came to be."""
-        self._holdings.pop(lease_id, None)
-        self.lengths.pop(lease_id, None)
-
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
         if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):
             self._queue.remove((old.sequence, lease_id))
