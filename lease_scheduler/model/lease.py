@@ -47,15 +47,21 @@ class NodeSet:
     :ivar count: how many, at least 1
     :ivar resources: what each of them needs
     :ivar required_traits: attributes that its host must have
+    :ivar hosts: names of the hosts that may be used, none if any
+    :ivar per_host: how many VMs of this set may share a host, none if as many as fit
     """
 
     count: int
     resources: Resources
     required_traits: frozenset[str] = frozenset()
+    hosts: frozenset[str] | None = None
+    per_host: int | None = None
 
     def __post_init__(self) -> None:
         if self.count < 1:
             raise InvalidValueError("nodes.count", f"must be at least 1, not {self.count}")
+        if self.per_host is not None and self.per_host < 1:
+            raise InvalidValueError("nodes.per_host", f"must be at least 1, not {self.per_host}")
         if not self.resources:
             raise InvalidValueError("nodes.resources", "must name at least one resource class")
 
@@ -105,8 +111,8 @@ class LeaseRequest:
     extras: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if not self.nodes:
-            raise InvalidValueError("nodes", "a lease needs at least one node")
+        if not self.nodes and self.kind is not LeaseKind.RESERVATION:
+            raise InvalidValueError("nodes", "a lease needs at least one node; only reservations may do without")
         if self.duration <= 0:
             raise InvalidValueError("duration", f"must be at least 1 s, not {self.duration}")
         if self.submitted < 0:

@@ -10,6 +10,14 @@ VCPU = "VCPU"
 MEMORY_MB = "MEMORY_MB"
 DISK_GB = "DISK_GB"
 
+#: A class that every compute host of the service offers in the amount ``WHOLE_HOST``. A VM takes one unit, and who needs
+#: the host for himself takes all of it: so an exclusive host is a matter of capacity like any other.
+HOST_SHARE = "HOST_SHARE"
+WHOLE_HOST = 1_000_000
+
+#: A floating IP is a "host" of capacity one in this class.
+FLOATING_IP = "FLOATING_IP"
+
 
 class Resources(Mapping[str, int]):
     """An immutable, hashable resource vector: class name -> amount.
