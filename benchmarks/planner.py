@@ -25,7 +25,8 @@ from rich.table import Table
 from benchmarks.growth import plot_growth
 from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, flavor, immediate, reservation
 from benchmarks.timing import Timing
-from lease_scheduler.cloud.simulated import CloudBehaviour, SimulatedCloud
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources

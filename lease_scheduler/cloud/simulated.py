@@ -4,57 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from random import Random
 
+from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
-
-
-@dataclass(frozen=True)
-class HostFailure:
-    """A host that goes down.
-
-    :ivar host: host number
-    :ivar instant: when it dies
-    :ivar duration: after how many seconds it is back
-    """
-
-    host: int
-    instant: int
-    duration: int
-
-
-@dataclass(frozen=True)
-class CloudBehaviour:
-    """How a simulated cloud differs from the plan. The default does everything exactly as planned.
-
-    :ivar boot_time: seconds that starting the VMs of a lease takes
-    :ivar image_bandwidth: Mb/s at which hosts that do not have a lease's disk image yet get it before the boot, all
-        at once;
-        none if every image is everywhere
-    :ivar suspend_factor: real over planned suspension time
-    :ivar resume_factor: real over planned resumption time
-    :ivar stop_factor: real over planned shutdown time
-    :ivar transfer_factor: real over planned time to move memory between hosts
-    :ivar spread: operation times are drawn uniformly from (1 - spread) to (1 + spread) times what they would be
-    :ivar boot_failure_probability: share of starts that fail
-    :ivar resume_failure_probability: share of resumptions that fail
-    :ivar host_failures: hosts that die
-    :ivar seed: of the random numbers
-    """
-
-    boot_time: int = 0
-    image_bandwidth: float | None = None
-    suspend_factor: float = 1.0
-    resume_factor: float = 1.0
-    stop_factor: float = 1.0
-    transfer_factor: float = 1.0
-    spread: float = 0.0
-    boot_failure_probability: float = 0.0
-    resume_failure_probability: float = 0.0
-    host_failures: tuple[HostFailure, ...] = ()
-    seed: int = 0
 
 
 class SimulatedCloud:
@@ -83,10 +37,10 @@ class SimulatedCloud:
         """Carry out an operation; its result is reported when it is over."""
         lease_id = operation.lease_id
         turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
-        over = operation.begun + self._duration(operation)
+        over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
         if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
             self._stop_working(lease_id, operation.begun)
-        if self._fails(operation.kind):
+        if self._behaviour.fails(operation.kind, self._random):
             host = operation.assignment[self._random.randrange(len(operation.assignment))]
             reason = f"{operation.kind.value} failed on host {host}"
             self._push(CloudEvent(EventKind.FAILED, over, lease_id, host, reason), turn)
@@ -133,33 +87,12 @@ class SimulatedCloud:
         since = self._working_since.pop(lease_id, now)
         self._work_done[lease_id] = self._work_done.get(lease_id, 0) + max(0, now - since)
 
-    def _duration(self, operation: Operation) -> int:
-        behaviour = self._behaviour
-        planned = operation.due - operation.begun
-        factor = {
-            OperationKind.SUSPEND: behaviour.suspend_factor,
-            OperationKind.RESUME: behaviour.resume_factor,
-            OperationKind.STOP: behaviour.stop_factor,
-            OperationKind.MIGRATE: behaviour.transfer_factor,
-        }.get(operation.kind)
-        seconds = planned * factor if factor is not None else behaviour.boot_time + self._image_time(operation)
-        if behaviour.spread:
-            seconds *= 1 + behaviour.spread * (2 * self._random.random() - 1)
-        return max(0, round(seconds))
-
     def _image_time(self, operation: Operation) -> float:
         """Seconds until every host of a boot has the image; it stays there."""
         image, bandwidth = operation.image, self._behaviour.image_bandwidth
-        if image is None or bandwidth is None:
+        if image is None or bandwidth is None or operation.kind is not OperationKind.START:
             return 0
         lacking = [host for host in set(operation.assignment) if image.image_id not in self._images[host]]
         for host in lacking:
             self._images[host].add(image.image_id)
         return image.size_mb * 8 / bandwidth if lacking else 0
-
-    def _fails(self, kind: OperationKind) -> bool:
-        probability = {
-            OperationKind.START: self._behaviour.boot_failure_probability,
-            OperationKind.RESUME: self._behaviour.resume_failure_probability,
-        }.get(kind, 0.0)
-        return probability > 0 and self._random.random() < probability

@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 from oslo_config import cfg
 
-from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
 from lease_scheduler.conf.values import planning_options, policy_options
 from lease_scheduler.engine.state import EngineOptions

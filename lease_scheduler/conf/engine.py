@@ -14,5 +14,18 @@ OPTIONS: list[cfg.Opt] = [
         min=1,
         help="Seconds for which a host that went down is thought to stay away; leases of that time are moved.",
     ),
+    cfg.IntOpt("workers", default=32, min=1, help="Steps that the cloud is asked to carry out at the same time."),
+    cfg.FloatOpt(
+        "reconcile_interval",
+        default=300.0,
+        min=1.0,
+        help="Seconds between two comparisons of leases with what really exists in the cloud.",
+    ),
+    cfg.IntOpt(
+        "minutes_before_end",
+        default=60,
+        min=0,
+        help="How long before the end of a lease its consumer is told, unless the lease says when; 0 for never.",
+    ),
     cfg.BoolOpt("explain_refusals", default=True, help="Whether a refused lease is told what would fit instead."),
 ]

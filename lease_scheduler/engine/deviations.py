@@ -22,9 +22,6 @@ from lease_scheduler.plan.preemption import back_to_queue
 #: A late operation is given this much more time at least before the hosts are looked at again, in seconds.
 _SHORTEST_EXTENSION = 10
 
-_HOST_FAILED = "its host failed"
-
-
 #: Leases that hold hosts in the plan only.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
 
@@ -57,7 +54,7 @@ class Deviations:
                 self._state.put(replace(lease, reservations=(extended,)))
             else:
                 self._state.cloud.discard(lease.lease_id, now)
-                self._replace_lost(lease, now, "its VMs were not ready when its place was over")
+                self.replace_lost(lease, now, "its VMs were not ready when its place was over")
             return
         later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
         self._state.put(replace(lease, reservations=(extended, *later)))
@@ -95,7 +92,7 @@ class Deviations:
         newly_killed = begun.closing is Closing.KILL and reservation.closing is not Closing.KILL
         if begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
             self._state.cloud.discard(lease.lease_id, now)
-            self._replace_lost(lease, now, f"started {late} s late, too late for its place")
+            self.replace_lost(lease, now, f"started {late} s late, too late for its place")
         elif lease.kind is LeaseKind.DEADLINE and begun.closing is Closing.SUSPEND:
             kept = self._state.put(replace(lease, reservations=(begun,)))
             self.plan_rest_or_fail(kept, now, f"started {late} s late")
@@ -135,6 +132,20 @@ class Deviations:
             self._delayed.discard(lease_id)
             self._state.put(replace(lease, reservations=(replace(reservation, start=now, run_start=now),)))
 
+    def missed(self, lease: Lease, now: int) -> None:
+        """Nothing of a place was used, and it is over: nobody was there to begin."""
+        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            self._fail(lease, now, f"its time was over at {lease.reservations[0].run_end}, before it could begin")
+        else:
+            self.move(lease, now, "its place was over before it could begin")
+
+    def remember_delayed(self, lease: Lease, now: int) -> None:
+        """Recognise a reservation that was delayed, as its terms show, because its hosts came free too late for it."""
+        asked = lease.request.submitted if lease.request.start is None else lease.request.start
+        fixed = lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+        if fixed and lease.state is LeaseState.READY and lease.reservations[0].start > max(asked, now):
+            self._delayed.add(lease.lease_id)
+
     # -- failed boots ------------------------------------------------------------------------------------
 
     def operation_failed(self, lease: Lease, kind: OperationKind, now: int, host: int | None, reason: str) -> None:
@@ -155,58 +166,10 @@ class Deviations:
         if avoid and host is not None:
             plan.block(host, now, now + 1)
         try:
-            self._replace_lost(lease, now, reason)
+            self.replace_lost(lease, now, reason)
         finally:
             if avoid and host is not None:
                 plan.unblock(host)
-
-    # -- hosts -------------------------------------------------------------------------------------------
-
-    def host_down(self, host: int, now: int) -> None:
-        """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
-        plan = self._state.planner.plan
-        if host in plan.outages:
-            return
-        self._state.recorder.count("host_failures")
-        self._take_away(host, now)
-
-    def _take_away(self, host: int, now: int) -> None:
-        """Keep a host out of the plan for the time of a repair."""
-        plan = self._state.planner.plan
-        until = now + self._state.options.host_repair_time
-        plan.block(host, now, until)
-        for lease in sorted(plan.leases.values(), key=_most_binding):
-            # Whoever was moved before may have changed this one.
-            current = self._state.lease(lease.lease_id)
-            if current is not None:
-                self._hit_by_outage(current, host, now, until)
-
-    def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
-        saved_there = lease.saved_on is not None and host in lease.saved_on
-        first = lease.reservations[0] if lease.reservations else None
-        physical = lease.active_since is not None or lease.lease_id in self._state.operations
-        if (physical and first is not None and host in first.assignment) or saved_there:
-            self._state.cloud.discard(lease.lease_id, now)
-            self._replace_lost(lease, now, _HOST_FAILED)
-        elif any(host in r.assignment and r.start < until for r in lease.reservations):
-            self._move(lease, now, _HOST_FAILED)
-
-    def host_up(self, host: int, now: int) -> None:
-        """A host is back, empty; leases that wait for a later place may use it at once."""
-        plan = self._state.planner.plan
-        if host not in plan.outages:
-            return
-        thought_away_until = plan.outage_end(host)
-        plan.unblock(host)
-        moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
-        self._state.recorder.count("replans", moved)
-
-    def extend_outages(self, now: int) -> None:
-        """Hosts that are still down keep being so for a while, and who is planned there is moved."""
-        plan = self._state.planner.plan
-        for host in sorted(plan.outages):
-            if plan.outage_end(host) <= now:
-                self._take_away(host, now)
 
     # -- moving leases -----------------------------------------------------------------------------------
 
@@ -217,7 +180,7 @@ class Deviations:
         except NotPlannableError:
             self._fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
 
-    def _replace_lost(self, lease: Lease, now: int, why: str) -> None:
+    def replace_lost(self, lease: Lease, now: int, why: str) -> None:
         """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
         state = self._state
         operation = state.operations.pop(lease.lease_id, None)
@@ -271,8 +234,8 @@ class Deviations:
         self._state.put(replace(lease, reservations=(reservation,)))
         return True
 
-    def _move(self, lease: Lease, now: int, why: str) -> None:
-        """A lease cannot keep the place that is planned for it."""
+    def move(self, lease: Lease, now: int, why: str) -> None:
+        """Look for another place for a lease that cannot keep the one that is planned for it."""
         state = self._state
         if lease.state is LeaseState.MIGRATING:
             # Its memory is on the way; a place is looked for when it has arrived.
@@ -300,7 +263,7 @@ class Deviations:
         plan = self._state.planner.plan
         if self._fits(hosts, start, end):
             return
-        for lease in sorted(plan.leases.values(), key=_most_binding, reverse=True):
+        for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
             if lease.lease_id == keep or lease.state not in _MOVABLE_STATES:
                 continue
             if not any(not hosts.isdisjoint(r.assignment) and r.start < end for r in lease.reservations):
@@ -310,7 +273,7 @@ class Deviations:
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._move_or_delay(lease, start, end)
             else:
-                self._move(lease, start, "its hosts were not free in time")
+                self.move(lease, start, "its hosts were not free in time")
             if self._fits(hosts, start, end):
                 return
 
@@ -347,7 +310,7 @@ class Deviations:
         hosts = lease.reservations[0].hosts
         try:
             with plan.tentative():
-                for other in sorted(plan.future_best_effort(start - 1), key=_most_binding, reverse=True):
+                for other in sorted(plan.future_best_effort(start - 1), key=most_binding, reverse=True):
                     if self._is_free(lease, start, end):
                         return True
                     if other.lease_id not in self._state.operations and any(
@@ -382,7 +345,7 @@ class Deviations:
         self._state.finish(live, LeaseState.FAILED, now, reason)
 
 
-def _most_binding(lease: Lease) -> tuple[int, int]:
+def most_binding(lease: Lease) -> tuple[int, int]:
     """Order in which leases are looked after: promises with fixed times first."""
     order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
     return order[lease.kind], lease.sequence

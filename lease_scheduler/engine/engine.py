@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from lease_scheduler.engine.agenda import next_due
+from lease_scheduler.engine.changes import Changes
 from lease_scheduler.engine.deviations import Deviations
-from lease_scheduler.engine.interfaces import Admission, Clock, Cloud, CloudEvent, EventKind, Recorder, Store
-from lease_scheduler.engine.lifecycle import Lifecycle
+from lease_scheduler.engine.interfaces import (
+    Admission,
+    Clock,
+    Cloud,
+    Operation,
+    Recorder,
+    Store,
+)
+from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.state import EngineOptions, EngineState
+from lease_scheduler.engine.stepping import Steps
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import explain, too_large
-from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.explain import Refusal
+from lease_scheduler.plan.most import check_least
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.windows import Windows, windows
 
 
 class Engine:
@@ -39,22 +52,150 @@ class Engine:
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
-        self._lifecycle = Lifecycle(self._state, self._deviations)
-        self._submitted: deque[LeaseRequest] = deque()
-        self._sequence = 0
+        self._outages = Outages(self._state, self._deviations)
+        self._changes = Changes(self._state, admission)
+        self._steps = Steps(self._state, admission, self._deviations, self._outages)
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------
 
-    def submit(self, request: LeaseRequest) -> None:
+    def restore(
+        self,
+        leases: Iterable[Lease],
+        operations: Iterable[Operation],
+        next_sequence: int,
+        outages: Mapping[str, tuple[int, int | None]] | None = None,
+    ) -> None:
+        """Take over from an engine that is no more, before the first step.
+
+        Nothing is stored and no command is given; operations in progress are taken to go on. The next step does what is
+        due, also what became due while nobody was there.
+
+        :param leases: what the store kept; leases that are over are remembered as known only, and requests that were
+            not decided on are submitted again
+        :param operations: what the cloud was doing
+        :param next_sequence: position of the next request in the order of submission
+        :param outages: hosts that are out of service, as ``outages`` said
+        :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
+        """
+        kept = sorted(leases, key=lambda lease: lease.sequence)
+        if self._known:
+            raise InvalidValueError("leases", "an engine that has leases already cannot take over others")
+        if kept and kept[-1].sequence >= next_sequence:
+            raise InvalidValueError("next_sequence", f"must be more than {kept[-1].sequence}, not {next_sequence}")
+        self._steps.sequence = next_sequence
+        undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
+        live = [lease for lease in kept if not lease.is_final and lease not in undecided]
+        state, plan = self._state, self._state.planner.plan
+        state.restore(live, operations)
+        for lease in live:
+            self._deviations.remember_delayed(lease, self._clock.now())
+        for name, (since, until) in (outages or {}).items():
+            if name not in plan.site.index:
+                raise InvalidValueError("outages", f"there is no host {name}")
+            plan.block(plan.site.index[name], since, FOREVER if until is None else until)
+        self._known.update(lease.lease_id for lease in kept)
+        self._steps.submitted.extend((lease.request, None) for lease in undecided)
+
+    def submit(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> None:
         """Take a request; the next step decides on it.
 
-        :raises InvalidValueError: there was a lease of that id before
+        :param least: for each node set the fewest VMs that will do, if not all; the lease's terms then have as many as
+            it was granted
+        :raises InvalidValueError: there was a lease of that id before, or the range makes no sense
         """
         if request.lease_id in self._known:
             raise InvalidValueError("lease_id", f"there is a lease {request.lease_id} already")
+        if least is not None:
+            check_least(request, least)
         self._known.add(request.lease_id)
-        self._submitted.append(request)
+        self._steps.submitted.append((request, least))
+
+    def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
+        """What would become of a request if it came now; nothing of it is kept.
+
+        :param least: as in ``submit``
+        :raises InvalidValueError: there was a lease of that id before, or the range makes no sense
+        """
+        if request.lease_id in self._known:
+            raise InvalidValueError("lease_id", f"there is a lease {request.lease_id} already")
+        if least is not None:
+            check_least(request, least)
+        now = self._clock.now()
+        refusal = self._admission.refusal(request, now)
+        if refusal is not None:
+            return Quote(refusal=Refusal("policy", refusal))
+        earliest = now + self._state.options.planning_lead
+        return quote(self._state.planner, request, self._steps.sequence, now, least=least, earliest=earliest)
+
+    def windows(self, node_set: NodeSet, start: int, end: int, duration: int, *, making_room: bool = False) -> Windows:
+        """When there is room for the VMs of a node set, from now on; see ``plan.windows``."""
+        now = self._clock.now()
+        context = self._state.planner.context
+        return windows(context, node_set, max(start, now), end, duration, now=now, making_room=making_room)
+
+    # -- live leases -------------------------------------------------------------------------------------
+
+    def change(
+        self,
+        lease_id: str,
+        request: LeaseRequest,
+        *,
+        least: tuple[int, ...] | None = None,
+        give_up: Iterable[int] = (),
+    ) -> Change:
+        """New terms for a live lease: planned anew, then swapped.
+
+        Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
+        or go from now on, and the cloud is not told: whoever calls has it follow. A best-effort lease that does not run
+        goes back to its place in the queue. Terms that are over end the lease.
+
+        :param request: the complete new terms; a node set continues the one of the same position
+        :param least: as in ``submit``
+        :param give_up: indices of the VMs that go first where there are fewer
+        :raises InvalidValueError: there is no such live lease, or a term that cannot be changed
+        :raises NoPlaceError: there is no place for the new terms; everything is as it was
+        """
+        now = self._clock.now()
+        return self._followed_up(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
+
+    def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
+        """Other hosts for a lease in place of the named ones.
+
+        VMs on other hosts stay. A lease that runs goes on running, and the cloud is not told: whoever calls has it
+        follow.
+
+        :raises InvalidValueError: there is no such live lease or no such host
+        :raises NoPlaceError: there are no others; everything is as it was
+        """
+        now = self._clock.now()
+        return self._followed_up(self._changes.move(self._live(lease_id), away, now, reason), now)
+
+    def end(self, lease_id: str, reason: str = "ended by its consumer") -> None:
+        """End a lease now: as done if its VMs run or their memory is saved, as cancelled if nothing has begun.
+
+        :param reason: why, for people
+        :raises InvalidValueError: there is no such live lease
+        """
+        now = self._clock.now()
+        lease = self._live(lease_id)
+        self._followed_up(Change(lease, self._changes.end(lease, now, reason), ()), now)
+
+    def _live(self, lease_id: str) -> Lease:
+        lease = self._state.lease(lease_id)
+        if lease is None:
+            raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
+        return lease
+
+    def _followed_up(self, change: Change, now: int) -> Change:
+        """Store what changed, and let others use what came free."""
+        if change.after is change.before:
+            return change
+        self._state.publish(now)
+        if change.before.reservations:
+            self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
+        self._steps.serve_queue(now)
+        return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
         """End a lease because its consumer wants so (haizea F16).
@@ -62,9 +203,7 @@ class Engine:
         :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
         """
-        lease = self._state.lease(lease_id)
-        if lease is None:
-            raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
+        lease = self._live(lease_id)
         now = self._clock.now()
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
@@ -72,148 +211,85 @@ class Engine:
         held = lease.reservations
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         if held:
-            self._use_freed(lease, now, max(r.end for r in held))
-        self._serve_queue(now)
+            self._steps.use_freed(lease, now, max(r.end for r in held))
+        self._steps.serve_queue(now)
+
+    # -- hosts -------------------------------------------------------------------------------------------
+
+    @property
+    def site(self) -> Site:
+        """The hosts by their numbers, those that have left the site included."""
+        return self._state.planner.plan.site
+
+    def change_site(self, site: Site) -> Site:
+        """Hosts came, changed or left; leases that do not fit any more are treated as if their hosts had failed.
+
+        :param site: the hosts that there are now
+        :return: the hosts by their numbers, which no host loses; an engine that takes over needs them in this order
+        """
+        now = self._clock.now()
+        merged = self._outages.change_site(site, now)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+        return merged
+
+    def host_out(self, name: str, until: int | None = None) -> None:
+        """A host is out of service: what ran or was saved there is lost, what is planned there is moved.
+
+        :param until: when it is thought to be back, none if never
+        :raises InvalidValueError: there is no such host, or the instant has passed
+        """
+        now = self._clock.now()
+        self._outages.host_out(name, now, until)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+
+    def host_back(self, name: str) -> None:
+        """A host is back in service, empty.
+
+        :raises InvalidValueError: there is no such host
+        """
+        now = self._clock.now()
+        self._outages.host_back(name, now)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+
+    @property
+    def outages(self) -> dict[str, tuple[int, int | None]]:
+        """Hosts that are out of service: since when, and until when that is thought to be so, none if for good."""
+        plan = self._state.planner.plan
+        known = {plan.site.hosts[host].name: plan.outage(host) for host in sorted(plan.outages)}
+        return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
 
     # -- time --------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Do everything that is due now.
-
-        The order is that of Haizea's main loop, because results depend on it: what the cloud reports, ends, starts,
-        new requests, the queue, and then what was planned to begin at once.
-        """
-        now = self._clock.now()
-        self._take_reports(now)
-        if self._state.planner.plan.outages:
-            # Who is back at this very second has been reported by now.
-            self._deviations.extend_outages(now)
-            self._state.publish(now)
-        self._act(now)
-        self._admit(now)
-        self._serve_queue(now)
-        self._state.planner.plan.forget(now)
+        """Do everything that is due now; see ``engine.stepping`` for the order."""
+        self._steps.step(self._clock.now())
 
     def next_due(self) -> int | None:
         """The next instant at which something is planned; none if nothing is."""
-        agenda = self._state.agenda
-        while (entry := agenda.first()) is not None:
-            instant, what, lease_id = entry
-            if self._is_due(instant, what, lease_id) is not None:
-                return instant
-            agenda.drop_first()
-        return None
+        return self._steps.next_due()
 
     def live_leases(self) -> list[Lease]:
         """Leases that have not come to their end, in the order of submission."""
         return sorted(self._state.planner.plan.leases.values(), key=lambda lease: lease.sequence)
 
+    def lease(self, lease_id: str) -> Lease | None:
+        """A lease that has not come to its end, none if there is no such one."""
+        return self._state.lease(lease_id)
+
+    @property
+    def operations(self) -> Mapping[str, Operation]:
+        """What the cloud is carrying out, by lease."""
+        return dict(self._state.operations)
+
+    @property
+    def next_sequence(self) -> int:
+        """Position of the next request in the order of submission."""
+        return self._steps.sequence
+
     @property
     def is_idle(self) -> bool:
         """Whether no lease is live and no request waits to be decided on."""
-        return not self._state.planner.plan.leases and not self._submitted
-
-    # -- parts of a step ---------------------------------------------------------------------------------
-
-    def _serve_queue(self, now: int) -> None:
-        """Give queued leases places, and begin what can begin at once.
-
-        A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
-        nothing else to come, nobody would look at the queue another time.
-        """
-        plan = self._state.planner.plan
-        while True:
-            self._state.planner.process_queue(now + self._state.options.planning_lead)
-            self._state.publish(now)
-            waiting, live = plan.queue_length, len(plan.leases)
-            self._act(now)
-            if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
-                return
-
-    def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
-        lease = self._state.lease(lease_id)
-        if lease is None:
-            return None
-        due = next_due(lease, in_operation=lease_id in self._state.operations)
-        return lease if due == (instant, what) else None
-
-    def _act(self, now: int) -> None:
-        """What the cloud reports and what is due, until nothing of either is left."""
-        state = self._state
-        while True:
-            self._take_reports(now)
-            entry = state.agenda.pop(now)
-            if entry is None:
-                return
-            instant, what, lease_id = entry
-            lease = self._is_due(instant, what, lease_id)
-            if lease is not None:
-                self._lifecycle.act(what, lease, now)
-                state.publish(now)
-
-    def _take_reports(self, now: int) -> None:
-        for event in self._state.cloud.take_events(now):
-            self._handle(event, now)
-            self._state.publish(now)
-
-    def _handle(self, event: CloudEvent, now: int) -> None:
-        if event.kind is EventKind.HOST_DOWN and event.host is not None:
-            self._deviations.host_down(event.host, now)
-            return
-        if event.kind is EventKind.HOST_UP and event.host is not None:
-            self._deviations.host_up(event.host, now)
-            return
-        lease = self._state.lease(event.lease_id)
-        if lease is None:
-            return
-        if event.kind is EventKind.ENDED:
-            self._ended_early(lease, now)
-            return
-        operation = self._state.operations.pop(lease.lease_id, None)
-        if operation is None:
-            return
-        if event.kind is EventKind.COMPLETED:
-            self._lifecycle.completed(operation, lease, now)
-        else:
-            self._deviations.operation_failed(lease, operation.kind, now, event.host, event.reason)
-
-    def _ended_early(self, lease: Lease, now: int) -> None:
-        if lease.active_since is None:
-            return
-        ended = self._state.stop_counting(lease, now)
-        self._state.recorder.count("early_ends")
-        self._state.finish(ended, LeaseState.DONE, now)
-        self._use_freed(ended, now, now + ended.remaining)
-
-    def _use_freed(self, lease: Lease, now: int, window_end: int) -> None:
-        moved = self._state.planner.use_freed_capacity(lease.request.node_count, now, window_end)
-        self._state.recorder.count("replans", moved)
-
-    def _admit(self, now: int) -> None:
-        state = self._state
-        while self._submitted:
-            request = self._submitted.popleft()
-            lease = state.put(replace(Lease(request, self._sequence).to(LeaseState.PENDING)))
-            self._sequence += 1
-            refusal = too_large(state.planner.context, request) or self._admission.refusal(request, now)
-            if refusal is not None:
-                state.finish(lease, LeaseState.REJECTED, now, refusal)
-            elif request.kind is LeaseKind.BEST_EFFORT:
-                state.planner.enqueue(lease)
-            else:
-                self._place(lease, now)
-            state.publish(now)
-
-    def _place(self, lease: Lease, now: int) -> None:
-        state = self._state
-        try:
-            state.planner.place(lease, now)
-        except NotPlannableError as error:
-            reason = str(error)
-            if state.options.explain_refusals:
-                reason = explain(state.planner.context, lease.request, now).message
-            state.finish(lease, LeaseState.REJECTED, now, reason)
-            return
-        others = state.publish(now) - 1
-        if others > 0:
-            state.recorder.count("preemptions" if lease.kind is LeaseKind.RESERVATION else "replans", others)
+        return not self._state.planner.plan.leases and not self._steps.submitted

@@ -19,6 +19,9 @@ class OperationKind(Enum):
     SUSPEND = "suspend"
     STOP = "stop"
     MIGRATE = "migrate"
+    #: Running VMs follow a change of their lease: others come, some go, some get another host. The engine does not wait
+    #: for it.
+    ADJUST = "adjust"
 
     __hash__ = object.__hash__
 

@@ -12,6 +12,9 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 
+#: What is due when a lease begins to use a place.
+_BEGINNINGS = frozenset({Due.START, Due.MIGRATE, Due.RESUME})
+
 
 class Lifecycle:
     """Does what is due and follows up what the cloud has completed."""
@@ -25,7 +28,9 @@ class Lifecycle:
     def act(self, what: Due, lease: Lease, now: int) -> None:
         """Do what is due for a lease."""
         reservation = lease.reservations[0]
-        if what is Due.CLOSE:
+        if what in _BEGINNINGS and reservation.run_end <= now:
+            self._deviations.missed(lease, now)
+        elif what is Due.CLOSE:
             self._close(lease, now)
         elif what is Due.START:
             self._state.begin(OperationKind.START, lease, now, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, next_due
@@ -106,8 +107,11 @@ class EngineState:
         if overdue is not None:
             self.agenda.push(lease, overdue)
 
-    def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> None:
-        """Bring a lease to its end: it holds nothing any more and leaves the plan."""
+    def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> Lease:
+        """Bring a lease to its end: it holds nothing any more and leaves the plan.
+
+        :return: its last value
+        """
         final = replace(lease.to(state, reason=reason), reservations=(), ended=now, active_since=None, saved_on=None)
         self.operations.pop(lease.lease_id, None)
         self.running.discard(lease.lease_id)
@@ -115,6 +119,24 @@ class EngineState:
         self.put(final)
         self.publish(now)
         self.planner.plan.remove(lease.lease_id)
+        return final
+
+    def restore(self, leases: Iterable[Lease], operations: Iterable[Operation]) -> None:
+        """Take over live leases and what the cloud is doing for them; nothing is stored and nothing is commanded."""
+        plan = self.planner.plan
+        plan.put_all(sorted(leases, key=lambda lease: lease.sequence))
+        plan.take_changes()
+        self.operations.update(
+            (operation.lease_id, operation)
+            for operation in operations
+            if operation.kind is not OperationKind.ADJUST and operation.lease_id in plan.leases
+        )
+        for lease in plan.leases.values():
+            if lease.active_since is not None:
+                self.running.add(lease.lease_id)
+            due = next_due(lease, in_operation=lease.lease_id in self.operations)
+            if due is not None:
+                self.agenda.push(lease, due)
 
 
 def _boots(lease: Lease, operation: Operation) -> bool:

@@ -1,5 +1,10 @@
 """Errors that any room may raise; every one says which field is wrong and how to mend it."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 
 class LeaseSchedulerError(Exception):
     """Base of all errors that this project raises on purpose."""
@@ -41,3 +46,26 @@ class InputFileError(LeaseSchedulerError):
         self.path = path
         self.line = line
         self.problem = problem
+
+
+class RefusedError(LeaseSchedulerError):
+    """A request that is understood and refused.
+
+    :param code: the HTTP status that says so best, 400 to 499
+    :param message: why, for people
+    :param field: the part of the request that is the reason, none if no single one
+    :param alternatives: what would be possible instead, each with ``start``, ``end`` (instants) and ``count``
+    """
+
+    def __init__(
+        self, code: int, message: str, field: str | None = None, alternatives: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+        self.alternatives = tuple(alternatives)
+
+
+class EngineUnavailableError(LeaseSchedulerError):
+    """No engine answered in time; the same request may succeed later."""

@@ -61,6 +61,18 @@ class Site:
         """A site of the given hosts in the given order."""
         return cls(tuple(hosts))
 
+    def succeeded_by(self, other: Site) -> Site:
+        """The hosts of another site with the numbers that they have in this one.
+
+        A host that the other site does not have stays in it with a capacity of nothing, so that its number is not given
+        to another one and it gets it again if it comes back. New hosts follow in their order.
+        """
+        present = {host.name: host for host in other.hosts}
+        old = [
+            present.get(host.name) or Host(host.name, Resources({}), host.traits, host.max_unit) for host in self.hosts
+        ]
+        return Site((*old, *(host for host in other.hosts if host.name not in self.index)))
+
     @cached_property
     def index(self) -> dict[str, int]:
         """Host name -> number of the host in the plan."""

@@ -82,7 +82,7 @@ class LeaseRequest:
 
     :ivar lease_id: unique id
     :ivar kind: which promise is asked for
-    :ivar nodes: the VMs, as sets of equal ones
+    :ivar nodes: the VMs, as sets of equal ones; a reservation may have none, it then lives its life and holds nothing
     :ivar submitted: when the request arrived
     :ivar duration: how long the VMs must run, without any overhead
     :ivar start: reservation: exact start; deadline: earliest start; else none
@@ -92,6 +92,8 @@ class LeaseRequest:
     :ivar user: consumer, for per-user policies; none if unknown
     :ivar price: what the consumer pays or offers, none if not priced
     :ivar software: disk image, none if not managed
+    :ivar moves_others: whether other promises of which nothing has begun are moved off its hosts, as for maintenance;
+        only for reservations that name their hosts
     :ivar extras: further attributes, passed through untouched
     :raises InvalidValueError: naming the field that is wrong
     """
@@ -108,6 +110,7 @@ class LeaseRequest:
     user: str | None = None
     price: float | None = None
     software: DiskImage | None = None
+    moves_others: bool = False
     extras: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -130,6 +133,10 @@ class LeaseRequest:
             raise InvalidValueError(
                 "deadline", f"must be at least start + duration = {self.start + self.duration}, not {self.deadline}"
             )
+        if self.moves_others and self.kind is not LeaseKind.RESERVATION:
+            raise InvalidValueError("moves_others", "only a reservation may move others out of its way")
+        if self.moves_others and any(node_set.hosts is None for node_set in self.nodes):
+            raise InvalidValueError("moves_others", "every node set must name its hosts")
 
     @property
     def node_count(self) -> int:

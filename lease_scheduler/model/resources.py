@@ -10,8 +10,8 @@ VCPU = "VCPU"
 MEMORY_MB = "MEMORY_MB"
 DISK_GB = "DISK_GB"
 
-#: A class that every compute host of the service offers in the amount ``WHOLE_HOST``. A VM takes one unit, and who needs
-#: the host for himself takes all of it: so an exclusive host is a matter of capacity like any other.
+#: A class that every compute host of the service offers in the amount ``WHOLE_HOST``. A VM takes one unit, and who
+#: needs the host for himself takes all of it: so an exclusive host is a matter of capacity like any other.
 HOST_SHARE = "HOST_SHARE"
 WHOLE_HOST = 1_000_000
 

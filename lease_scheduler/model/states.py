@@ -61,9 +61,9 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.RESUMED_READY: frozenset({_S.ACTIVE}),
 }
 
-#: A host that dies takes the state saved on it along; the lease then starts over. Haizea had no failures; this row
-#: is ours.
-_STATE_CAN_BE_LOST = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
+#: A host that dies takes the state saved on it along; the lease then starts over. And a consumer may end a lease whose
+#: state is saved. Haizea had neither; these rows are ours.
+_HAS_SAVED_STATE = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
 
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 
@@ -72,7 +72,7 @@ TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
     state: _FORWARD.get(state, frozenset())
     | (frozenset({_S.CANCELLED}) if state is not _S.NEW and state not in FINAL_STATES else frozenset())
     | (frozenset({_S.FAILED}) if state in _FAILABLE else frozenset())
-    | (frozenset({_S.QUEUED}) if state in _STATE_CAN_BE_LOST else frozenset())
+    | (frozenset({_S.QUEUED, _S.DONE}) if state in _HAS_SAVED_STATE else frozenset())
     for state in _S
 }
 

@@ -8,6 +8,7 @@ a new one, which makes tentative planning free to undo.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -209,25 +210,32 @@ class Availability:
 
     # -- questions about a demand ----------------------------------------------------------------------
 
-    def places(self, demand: IntArray, eligible: BoolArray | None = None) -> Places:
+    def places(self, demand: IntArray, eligible: BoolArray | None = None, per_host: int | None = None) -> Places:
         """How many VMs of a demand fit on each host over time.
 
         The answer is remembered for the very arrays that are given.
 
-        :param demand: shape (classes,), of one VM; not all zero
+        :param demand: shape (classes,), of one VM; if all are zero, nothing fits anywhere
         :param eligible: shape (hosts,), which hosts may be used; all if none
+        :param per_host: the most VMs on one host; as many as fit if none
         """
-        cache_key = (id(demand), id(eligible))
+        cache_key = (id(demand), id(eligible), per_host)
         found = self._cache.get(cache_key)
         if found is None:
             step_hosts = self._step_hosts()
             needed = np.flatnonzero(demand)
-            counts = (self.capacity[needed[0], step_hosts] - self._used[needed[0]]) // demand[needed[0]]
+            if not len(needed):
+                # What is needed are classes that no host offers.
+                counts = np.zeros(len(step_hosts), dtype=np.int64)
+            else:
+                counts = (self.capacity[needed[0], step_hosts] - self._used[needed[0]]) // demand[needed[0]]
             for row in needed[1:]:
                 np.minimum(counts, (self.capacity[row, step_hosts] - self._used[row]) // demand[row], out=counts)
             np.maximum(counts, 0, out=counts)
             if eligible is not None:
                 counts *= eligible[step_hosts]
+            if per_host is not None:
+                np.minimum(counts, per_host, out=counts)
             # Both arrays are kept with the answer so that their ids stay their own.
             found = self._cache[cache_key] = (Places(self, counts), demand, eligible)
         return found[0]
@@ -295,6 +303,38 @@ class Places:
         until.sort()
         return until[::-1]
 
+    def runs(self, count: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """When each host has its first place free without a break, then its second one, and so on.
+
+        :param count: how many places of a host are of interest
+        :return: for each place host numbers, instants from which and until which it is free, all of shape (runs,)
+        """
+        slots = self._counts
+        step_hosts = self._availability._step_hosts()
+        times = self._availability._key & FOREVER
+        same_host = step_hosts[1:] == step_hosts[:-1]
+        step_ends = np.full(len(slots), FOREVER, dtype=np.int64)
+        np.copyto(step_ends[:-1], times[1:], where=same_host)
+        for places in range(1, min(int(slots.max(initial=0)), count) + 1):
+            enough = slots >= places
+            goes_on = enough[1:] & enough[:-1] & same_host
+            is_first, is_last = enough.copy(), enough
+            is_first[1:] ^= goes_on
+            is_last[:-1] ^= goes_on
+            first, last = is_first.nonzero()[0], is_last.nonzero()[0]
+            yield step_hosts[first], times[first], step_ends[last]
+
+    def throughout(self, start: int, end: int) -> int:
+        """How many VMs fit at once for the whole of ``[start, end)``, each staying where it is."""
+        availability = self._availability
+        low = availability._position(start)
+        bounds = np.empty(2 * len(low), dtype=np.int64)
+        bounds[::2] = low
+        bounds[1::2] = availability._key.searchsorted(availability._base + end)
+        if bounds[-1] == len(self._counts):
+            bounds = bounds[:-1]
+        return int(np.minimum.reduceat(self._counts, bounds)[::2].sum())
+
     def starts(
         self, count: int, length: int, earliest: int, ready: IntArray | None = None
     ) -> tuple[IntArray, IntArray]:
@@ -306,25 +346,13 @@ class Places:
         :return: instants (ascending, the first is ``earliest``) and the number of VMs that can start from each instant
             until the next one; both of shape (m,)
         """
-        slots = self._counts
-        step_hosts = self._availability._step_hosts()
-        times = self._availability._key & FOREVER
-        same_host = step_hosts[1:] == step_hosts[:-1]
-        step_ends = np.full(len(slots), FOREVER, dtype=np.int64)
-        np.copyto(step_ends[:-1], times[1:], where=same_host)
         opening: list[IntArray] = []
         closing: list[IntArray] = []
-        for places in range(1, min(int(slots.max(initial=0)), count) + 1):
-            enough = slots >= places
-            goes_on = enough[1:] & enough[:-1] & same_host
-            is_first, is_last = enough.copy(), enough
-            is_first[1:] ^= goes_on
-            is_last[:-1] ^= goes_on
-            first, last = is_first.nonzero()[0], is_last.nonzero()[0]
-            begin = np.maximum(times[first], earliest)
+        for hosts, opened_at, closed_at in self.runs(count):
+            begin = np.maximum(opened_at, earliest)
             if ready is not None:
-                begin = np.maximum(begin, ready[step_hosts[first]])
-            latest = np.where(step_ends[last] == FOREVER, FOREVER, step_ends[last] - length + 1)
+                begin = np.maximum(begin, ready[hosts])
+            latest = np.where(closed_at == FOREVER, FOREVER, closed_at - length + 1)
             useful = begin < latest
             opening.append(begin[useful])
             closing.append(latest[useful])

@@ -28,20 +28,20 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     :raises NotPlannableError: the plan is as it was
     """
     request = lease.request
-    requested_start = _requested_start(lease, now)
+    start = requested_start(lease, now)
     assert request.deadline is not None and request.start is not None
     slack = (request.deadline - request.start) / request.duration
-    if slack <= context.options.slack_threshold and requested_start + request.duration <= request.deadline:
+    if slack <= context.options.slack_threshold and start + request.duration <= request.deadline:
         try:
-            return _plan_at_start(context, lease, requested_start, now, may_preempt=may_preempt)
+            return _plan_at_start(context, lease, start, now, may_preempt=may_preempt)
         except NotPlannableError:
             pass
-    reservation = place_whole(context, request, lease.remaining, lease.saved_on, requested_start, request.deadline)
+    reservation = place_whole(context, request, lease.remaining, lease.saved_on, start, request.deadline)
     if reservation is not None:
         return context.plan.put(with_place(lease, reservation))
     if not context.options.least_slack_first:
         raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline")
-    return _plan_least_slack_first(context, lease, requested_start, now)
+    return _plan_least_slack_first(context, lease, start, now)
 
 
 def with_place(lease: Lease, *reservations: Reservation) -> Lease:
@@ -52,7 +52,8 @@ def with_place(lease: Lease, *reservations: Reservation) -> Lease:
     return replace(lease.to(LeaseState.SCHEDULED, LeaseState.READY), reservations=reservations)
 
 
-def _requested_start(lease: Lease, now: int) -> int:
+def requested_start(lease: Lease, now: int) -> int:
+    """The earliest instant at which a deadline lease may begin."""
     start = lease.request.start
     return now if start is None else max(now, start)
 
@@ -168,7 +169,7 @@ def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
 # -- least slack first (haizea F58) --------------------------------------------------------------------------
 
 
-def _plan_least_slack_first(context: PlanningContext, lease: Lease, requested_start: int, now: int) -> Lease:
+def _plan_least_slack_first(context: PlanningContext, lease: Lease, first_start: int, now: int) -> Lease:
     plan = context.plan
     with plan.tentative():
         order: list[tuple[float, int, Lease, int]] = []
@@ -176,10 +177,10 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, requested_st
             if other.kind is not LeaseKind.DEADLINE or not other.reservations:
                 continue
             last = other.reservations[-1]
-            if last.first_instant <= now or last.end <= requested_start:
+            if last.first_instant <= now or last.end <= first_start:
                 continue
             earliest = max(
-                _requested_start(other, now), other.reservations[-2].end if len(other.reservations) > 1 else 0
+                requested_start(other, now), other.reservations[-2].end if len(other.reservations) > 1 else 0
             )
             slack = _slack(other, remaining_before(other, last), earliest)
             order.append((slack, other.sequence, replace(other, reservations=other.reservations[:-1]), earliest))
@@ -187,17 +188,15 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, requested_st
         # If it does not even fit with all of them out of the way, no order helps.
         assert lease.request.deadline is not None
         if (
-            place_whole(
-                context, lease.request, lease.remaining, lease.saved_on, requested_start, lease.request.deadline
-            )
+            place_whole(context, lease.request, lease.remaining, lease.saved_on, first_start, lease.request.deadline)
             is None
         ):
             raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline, whatever else is moved")
-        order.append((_slack(lease, lease.remaining, requested_start), lease.sequence, lease, requested_start))
+        order.append((_slack(lease, lease.remaining, first_start), lease.sequence, lease, first_start))
         order.sort(key=lambda entry: entry[:2])
         placed = lease
         for _, _, waiting, earliest in order:
-            value = _replanned(context, waiting, earliest)
+            value = plan_again(context, waiting, earliest)
             if waiting.lease_id == lease.lease_id:
                 placed = value
     return placed
@@ -213,7 +212,11 @@ def _slack(lease: Lease, remaining: int, earliest: int) -> float:
     return (lease.request.deadline - earliest) / max(1, remaining)
 
 
-def _replanned(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
+def plan_again(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
+    """Plan a deadline lease whose last place was taken away, as a whole or what comes after its other places.
+
+    :raises NotPlannableError: there is no place in time
+    """
     if (
         lease.state in (LeaseState.READY, LeaseState.SCHEDULED, LeaseState.SUSPENDED_SCHEDULED)
         and not lease.reservations

@@ -6,7 +6,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, victims
 
@@ -21,25 +21,55 @@ def exact_reservation(
 
 
 def place_exactly(
-    context: PlanningContext, request: LeaseRequest, start: int, now: int, *, may_preempt: bool
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    now: int,
+    *,
+    may_preempt: bool,
+    present: Present | None = None,
 ) -> tuple[Reservation, tuple[Lease, ...]]:
     """A reservation that begins at ``start`` and the leases that have to make room for it.
+
+    Nothing is changed in the plan.
+
+    :param present: hosts that VMs have already
+    :raises NotPlannableError: not even all victims together make room
+    """
+    end = start + request.duration + context.suspension.shutdown_time(request)
+    assignment, in_the_way = hosts_with_room(
+        context, request, start, end, now, may_preempt=may_preempt, present=present
+    )
+    return exact_reservation(context, request, assignment, start), in_the_way
+
+
+def hosts_with_room(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    now: int,
+    *,
+    may_preempt: bool,
+    present: Present | None = None,
+) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
+    """A host for every VM for the whole of ``[start, end)``, and the leases that have to make room there.
 
     As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
     of it only those who hold something of the chosen hosts. Nothing is changed in the plan.
 
+    :param present: hosts that VMs have already
     :raises NotPlannableError: not even all victims together make room
     """
-    end = start + request.duration + context.suspension.shutdown_time(request)
-    assignment = _mapped(context, request, context.plan.availability, start, end)
+    assignment = _mapped(context, request, context.plan.availability, start, end, present)
     if assignment is not None:
-        return exact_reservation(context, request, assignment, start), ()
+        return assignment, ()
     candidates = victims(context, request, start, end, now) if may_preempt else []
     if not candidates:
         raise NotPlannableError(f"no place for lease {request.lease_id} from {start} to {end}")
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
-        return _mapped(context, request, context.plan.without(candidates[:count], start), start, end)
+        return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
     assignment = mapped_without(len(candidates))
     if assignment is None:
@@ -58,7 +88,7 @@ def place_exactly(
         for lease in candidates[:enough]
         if any(r.start < end and start < r.end and not chosen.isdisjoint(r.assignment) for r in lease.reservations)
     )
-    return exact_reservation(context, request, assignment, start), in_the_way
+    return assignment, in_the_way
 
 
 def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], at: int, now: int) -> None:
@@ -68,6 +98,11 @@ def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], at: int, 
 
 
 def _mapped(
-    context: PlanningContext, request: LeaseRequest, availability: Availability, start: int, end: int
+    context: PlanningContext,
+    request: LeaseRequest,
+    availability: Availability,
+    start: int,
+    end: int,
+    present: Present | None,
 ) -> tuple[int, ...] | None:
-    return map_greedily(availability, request, context.plan.demands(request), start, end, context.selection)
+    return map_keeping(availability, request, context.plan.demands(request), present, start, end, context.selection)

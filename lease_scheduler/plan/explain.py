@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import place_exactly
@@ -37,16 +37,30 @@ class Alternative:
 class Refusal:
     """Why there is no place for a lease.
 
-    :ivar constraint: what stands in the way: ``past``, ``size``, ``traits``, ``capacity`` or ``deadline``
+    :ivar constraint: what stands in the way: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``; a ``policy``;
+        leases that cannot be moved (``in-the-way``); the lease itself, with which something is going on (``busy``)
     :ivar message: the same for people, with the alternatives
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval, some if they are many
     :ivar alternatives: the nearest terms that fit; none if nothing does
+    :ivar leases: ids of the leases that stand in the way, if they are what the constraint is
     """
 
     constraint: str
     message: str
-    hosts: tuple[str, ...]
-    alternatives: tuple[Alternative, ...]
+    hosts: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    leases: tuple[str, ...] = ()
+
+
+class NoPlaceError(NotPlannableError):
+    """There is no place for a lease, and it is known why; the plan is as it was.
+
+    :param refusal: why, and what would fit
+    """
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
 
 
 def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
@@ -55,7 +69,8 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
     for node_set, demand in zip(request.nodes, demands, strict=True):
         if demand.most_per_host == 0:
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
-            return f"nodes: no host{traits} is large enough for a node of {node_set.resources}"
+            named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
+            return f"nodes: no host{named}{traits} is large enough for a node of {node_set.resources}"
     # Most requests are far smaller than the site; only the others are worth the mapping.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
         return None
@@ -74,7 +89,7 @@ def explain(context: PlanningContext, request: LeaseRequest, now: int) -> Refusa
     """
     size = too_large(context, request)
     if size is not None:
-        return Refusal("traits" if " with " in size else "size", size, (), ())
+        return Refusal("traits" if " with " in size else "size", size)
     start = now if request.start is None else request.start
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = _later(context, request, now)
@@ -155,7 +170,7 @@ def _fewer(context: PlanningContext, request: LeaseRequest, start: int, now: int
     fits, fails = 0, node_set.count
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        smaller = replace(request, nodes=(NodeSet(middle, node_set.resources, node_set.required_traits),))
+        smaller = replace(request, nodes=(replace(node_set, count=middle),))
         try:
             place_exactly(context, smaller, start, now, may_preempt=False)
         except NotPlannableError:

@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import FOREVER, Availability, IntArray
+from lease_scheduler.plan.availability import FOREVER, Availability, IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.mapper import map_greedily
-from lease_scheduler.plan.plan import Demand
 
 
 class Fitting(Protocol):
@@ -60,11 +60,11 @@ class Anywhere:
         """See ``Fitting.starts``."""
         plan = self.context.plan
         demands = plan.demands(self.request)
+        if not demands:
+            return np.array([earliest], dtype=np.int64)
+        availability = plan.availability
         steps = [
-            (
-                plan.availability.places(demand.amounts, demand.eligible).starts(demand.count, length, earliest, ready),
-                demand.count,
-            )
+            (_places(availability, demand).starts(demand.count, length, earliest, ready), demand.count)
             for demand in demands
         ]
         if len(steps) == 1:
@@ -129,8 +129,12 @@ def latest_end(availability: Availability, demands: tuple[Demand, ...], start: i
     """An instant until which each node set by itself fits from ``start`` on; ``start`` if one does not."""
     latest = FOREVER
     for demand in demands:
-        times = availability.places(demand.amounts, demand.eligible).holding_times(start)
+        times = _places(availability, demand).holding_times(start)
         if len(times) < demand.count:
             return start
         latest = min(latest, int(times[demand.count - 1]))
     return latest
+
+
+def _places(availability: Availability, demand: Demand) -> Places:
+    return availability.places(demand.amounts, demand.eligible, demand.per_host)

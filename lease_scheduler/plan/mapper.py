@@ -11,8 +11,8 @@ import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability, IntArray
+from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
-from lease_scheduler.plan.plan import Demand
 
 
 def map_greedily(
@@ -31,10 +31,12 @@ def map_greedily(
     :param demands: the request's node sets in the terms of the plan
     :return: host number of each VM, in the order of the request's VMs
     """
+    if not demands:
+        return ()
     free = availability.free(start, end)
-    order = _largest_first(availability, demands)
+    order = largest_first(demands)
     first = demands[order[0]]
-    places = _places(free, first)
+    places = places_for(free, first)
     candidates = np.flatnonzero(places)
     if places.sum() < first.count:
         return None
@@ -63,7 +65,7 @@ def _filled(
     for turn, index in enumerate(order):
         demand = demands[index]
         if turn:
-            places = _places(free, demand)
+            places = places_for(free, demand)
         usable = ranked[places[ranked] > 0]
         running_total = places[usable].cumsum()
         if not len(usable) or running_total[-1] < demand.count:
@@ -92,19 +94,24 @@ def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> Hos
     )
 
 
-def _places(free: IntArray, demand: Demand) -> IntArray:
+def places_for(free: IntArray, demand: Demand) -> IntArray:
     """How many VMs of the demand each host can take."""
     fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
+    if not fitting:
+        # What is needed are classes that no host offers.
+        return np.zeros(free.shape[1], dtype=np.int64)
     places: IntArray = fitting[0]
     for other in fitting[1:]:
         np.minimum(places, other, out=places)
     np.maximum(places, 0, out=places)
     if demand.eligible is not None:
         places *= demand.eligible
+    if demand.per_host is not None:
+        np.minimum(places, demand.per_host, out=places)
     return places
 
 
-def _largest_first(availability: Availability, demands: tuple[Demand, ...]) -> list[int]:
+def largest_first(demands: tuple[Demand, ...]) -> list[int]:
     """Indexes of the node sets by decreasing need of one VM, each class normalised by the largest need of it."""
     if len(demands) == 1:
         return [0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
-from lease_scheduler.plan.availability import Availability, BoolArray, IntArray
+from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
+from lease_scheduler.plan.demand import Demand, Demands
 
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
@@ -27,20 +27,8 @@ class NotPlannableError(LeaseSchedulerError):
     """There is no place for a lease; the plan is as it was."""
 
 
-@dataclass(frozen=True)
-class Demand:
-    """A node set in the terms of the plan.
-
-    :ivar count: number of VMs
-    :ivar amounts: shape (classes,), needs of one VM
-    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; none if all
-    :ivar most_per_host: VMs of this set that the largest host could hold
-    """
-
-    count: int
-    amounts: IntArray
-    eligible: BoolArray | None
-    most_per_host: int
+class _TriedError(NotPlannableError):
+    """Ends a block that was entered only to see what would be."""
 
 
 class Plan:
@@ -57,17 +45,14 @@ class Plan:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.classes = site.resource_classes
-        capacity = np.array(
-            [[host.capacity.get(name, 0) for host in site.hosts] for name in self.classes], dtype=np.int64
-        )
+        capacity = _capacity(site)
         self.availability = Availability(capacity)
+        self._demands = Demands(site, self.classes, capacity)
         self.leases: dict[str, Lease] = {}
         self._queue: list[tuple[int, str]] = []
         self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
-        self._demands: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
-        self._node_set_demands: dict[NodeSet, Demand] = {}
-        self._holdings: dict[str, tuple[tuple[int, ...], IntArray, IntArray]] = {}
+        self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.lengths: dict[str, tuple[int, bool, int, int]] = {}
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
@@ -79,8 +64,8 @@ class Plan:
     def put(self, lease: Lease) -> Lease:
         """Add a lease or replace its value; its reservations become what is held."""
         old = self._note_change(lease)
-        if (old.reservations if old else ()) != lease.reservations:
-            self.availability = self._applied([(lease.request, part) for part in _differences(old, lease)])
+        if old is None or old.reservations != lease.reservations or old.request is not lease.request:
+            self.availability = self._applied(_changes(old, lease))
         self._set(lease.lease_id, old, lease)
         return lease
 
@@ -89,7 +74,7 @@ class Plan:
         changes = []
         for lease in leases:
             old = self._note_change(lease)
-            changes += [(lease.request, part) for part in _differences(old, lease)]
+            changes += _changes(old, lease)
             self._set(lease.lease_id, old, lease)
         self.availability = self._applied(changes)
 
@@ -106,20 +91,26 @@ class Plan:
         if lease.reservations:
             raise LeaseSchedulerError(f"lease {lease_id} still holds hosts")
         self._set(lease_id, lease, None)
-        self._holdings.pop(lease_id, None)
-        self.lengths.pop(lease_id, None)
 
     def _set(self, lease_id: str, old: Lease | None, new: Lease | None) -> None:
-        if old is not None and old.state in _QUEUED_STATES and (new is None or new.state not in _QUEUED_STATES):
+        was_queued = old is not None and old.state in _QUEUED_STATES
+        is_queued = new is not None and new.state in _QUEUED_STATES
+        has_new_terms = old is None or new is None or old.request is not new.request
+        if was_queued and (has_new_terms or not is_queued):
+            assert old is not None
             self._queue.remove((old.sequence, lease_id))
             self._queued_needing -= self._always_needed(old.request)
+        if is_queued and (has_new_terms or not was_queued):
+            assert new is not None
+            insort(self._queue, (new.sequence, lease_id))
+            self._queued_needing += self._always_needed(new.request)
+        if has_new_terms:
+            self.lengths.pop(lease_id, None)
         if new is None:
             self.leases.pop(lease_id, None)
             self._waiting_to_start.pop(lease_id, None)
+            self._holdings.pop(lease_id, None)
             return
-        if new.state in _QUEUED_STATES and (old is None or old.state not in _QUEUED_STATES):
-            insort(self._queue, (new.sequence, lease_id))
-            self._queued_needing += self._always_needed(new.request)
         if new.state in PLANNED_STATES and new.kind is LeaseKind.BEST_EFFORT:
             self._waiting_to_start[lease_id] = None
         else:
@@ -179,38 +170,22 @@ class Plan:
 
     def demands(self, request: LeaseRequest) -> tuple[Demand, ...]:
         """The request's node sets in the terms of the plan."""
-        found = self._demands.get(request.nodes)
-        if found is None:
-            found = self._demands[request.nodes] = tuple(self._demand(node_set) for node_set in request.nodes)
-        return found
+        return self._demands.of(request.nodes)
 
-    def _demand(self, node_set: NodeSet) -> Demand:
-        able = [host.can_ever_hold(node_set.resources, node_set.required_traits) for host in self.site.hosts]
-        amounts = np.array([node_set.resources.get(name, 0) for name in self.classes], dtype=np.int64)
-        eligible: BoolArray | None = np.array(able)
-        most_per_host = 0
-        if any(able):
-            needed = amounts > 0
-            capacity = self.availability.capacity[needed][:, np.array(able)]
-            most_per_host = int((capacity // amounts[needed][:, None]).min(axis=0).max())
-        # Node sets that differ in their count alone share arrays, and with them what availability remembers of them.
-        key = NodeSet(1, node_set.resources, node_set.required_traits)
-        known = self._node_set_demands.get(key)
-        if known is None:
-            known = Demand(1, amounts, None if all(able) else eligible, most_per_host)
-            self._node_set_demands[key] = known
-        return Demand(node_set.count, known.amounts, known.eligible, known.most_per_host)
+    def demands_of(self, nodes: tuple[NodeSet, ...]) -> tuple[Demand, ...]:
+        """Node sets that are nobody's in the terms of the plan."""
+        return self._demands.of(nodes)
 
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
         """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
         known = self._holdings.get(request.lease_id)
-        if known is not None and known[0] == assignment:
-            return known[1], known[2]
+        if known is not None and known[1] == assignment and known[0] == request.nodes:
+            return known[2], known[3]
         demands = self.demands(request)
         if len(demands) == 1 and len(set(assignment)) == len(assignment):
             hosts = np.array(sorted(assignment), dtype=np.int64)
             amounts = np.repeat(np.append(demands[0].amounts, 1)[:, None], len(hosts), axis=1)
-            self._holdings[request.lease_id] = (assignment, hosts, amounts)
+            self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
             return hosts, amounts
         hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)
         amounts = np.zeros((len(self.classes) + 1, len(hosts)), dtype=np.int64)
@@ -220,7 +195,7 @@ class Plan:
             places = np.bincount(place[first : first + demand.count], minlength=len(hosts))
             amounts[:-1] += demand.amounts[:, None] * places
             first += demand.count
-        self._holdings[request.lease_id] = (assignment, hosts, amounts)
+        self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
         return hosts, amounts
 
     def _applied(self, changes: Iterable[tuple[LeaseRequest, Part]], base: Availability | None = None) -> Availability:
@@ -228,6 +203,8 @@ class Plan:
         availability = self.availability if base is None else base
         hosts, starts, ends, amounts = [], [], [], []
         for request, (assignment, start, end, sign) in changes:
+            if not assignment:
+                continue
             part_hosts, part_amounts = self.holding(request, assignment)
             hosts.append(part_hosts)
             starts.append(np.full(len(part_hosts), start, dtype=np.int64))
@@ -271,6 +248,22 @@ class Plan:
         """Until when a host that is out of service is thought to be so."""
         return self._outages[host][1]
 
+    def outage(self, host: int) -> tuple[int, int]:
+        """From when until when a host that is out of service is thought to be so."""
+        return self._outages[host]
+
+    @contextmanager
+    def closed(self, hosts: Iterable[int], now: int) -> Iterator[None]:
+        """Keep hosts out of the plan while the block plans something."""
+        closed = sorted(set(hosts) - self.outages)
+        for host in closed:
+            self.block(host, now, FOREVER)
+        try:
+            yield
+        finally:
+            for host in closed:
+                self.unblock(host)
+
     def _with_outage(self, host: int, sign: int) -> Availability:
         start, end = self._outages[host]
         amounts = np.append(self.availability.capacity[:, host], 0)[:, None] * sign
@@ -303,6 +296,38 @@ class Plan:
         if outer is not None:
             outer.extend(undo)
 
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Undo every change made inside, whatever happens there."""
+        try:
+            with self.tentative():
+                yield
+                raise _TriedError("only tried")
+        except _TriedError:
+            pass
+
+    # -- another site ------------------------------------------------------------------------------------
+
+    def change_site(self, site: Site, now: int) -> None:
+        """Take over other hosts; what leases hold is then held of the hosts with the same numbers.
+
+        :param site: at least as many hosts as before, see ``Site.succeeded_by``
+        """
+        if [host.name for host in site.hosts[: len(self.site)]] != [host.name for host in self.site.hosts]:
+            raise LeaseSchedulerError("hosts of a site that changes must keep their numbers")
+        self.site = site
+        self.classes = site.resource_classes
+        capacity = _capacity(site)
+        self._demands = Demands(site, self.classes, capacity)
+        self._holdings.clear()
+        self.lengths.clear()
+        self.availability = self.rebuilt(now, Availability(capacity))
+        for host in self._outages:
+            self.availability = self._with_outage(host, 1)
+        self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
+        for lease in self.queued():
+            self._queued_needing += self._always_needed(lease.request)
+
     # -- the passing of time -----------------------------------------------------------------------------
 
     def forget(self, before: int) -> None:
@@ -311,16 +336,34 @@ class Plan:
             self.availability = self.availability.forgotten(before)
             self._steps_after_forgetting = max(self.availability.step_count, 256)
 
-    def rebuilt(self, now: int) -> Availability:
-        """The availability from ``now`` on, computed afresh from the leases alone; to check against."""
+    def rebuilt(self, now: int, empty: Availability | None = None) -> Availability:
+        """The availability from ``now`` on, computed afresh from the leases alone.
+
+        :param empty: the site without leases, the present one if none is given
+        """
         return self._applied(
             (
                 (lease.request, (r.assignment, r.start, r.end, 1))
                 for lease in self.leases.values()
                 for r in lease.reservations
             ),
-            Availability(self.availability.capacity).forgotten(now),
+            (empty or Availability(self.availability.capacity)).forgotten(now),
         )
+
+
+def _capacity(site: Site) -> IntArray:
+    """What each host offers, shape (classes, hosts)."""
+    return np.array(
+        [[host.capacity.get(name, 0) for host in site.hosts] for name in site.resource_classes], dtype=np.int64
+    ).reshape(len(site.resource_classes), len(site))
+
+
+def _changes(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, Part]]:
+    """What has to change in the availability when a lease gets a new value, with the terms that it was held by."""
+    if old is not None and old.request is not new.request and old.request.nodes != new.request.nodes:
+        gone = [(old.request, (r.assignment, r.start, r.end, -1)) for r in old.reservations]
+        return gone + [(new.request, (r.assignment, r.start, r.end, 1)) for r in new.reservations]
+    return [(new.request, part) for part in _differences(old, new)]
 
 
 def _differences(old: Lease | None, new: Lease) -> list[Part]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
 from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.interfaces import HostSelection, Preemption
+from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import place_soonest
@@ -43,28 +46,65 @@ class Planner:
         self.plan = Plan(site)
         self.options = options
         self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
-        self._deadline_preemption = deadline_preemption
+        self.deadline_preemption = deadline_preemption
 
     # -- requests ----------------------------------------------------------------------------------------
 
-    def place(self, lease: Lease, now: int) -> Lease:
+    def place(self, lease: Lease, now: int, *, start: int | None = None, present: Present | None = None) -> Lease:
         """Give a pending reservation, immediate or deadline lease its place at once.
 
+        :param start: when a reservation or immediate lease begins, if not when its terms say
+        :param present: hosts that the VMs of a reservation or immediate lease have already
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
         """
         if lease.kind is LeaseKind.DEADLINE:
-            return plan_deadline(self.context, lease, now, may_preempt=self._deadline_preemption)
-        start = lease.request.start
+            return plan_deadline(self.context, lease, now, may_preempt=self.deadline_preemption)
         if start is None:
-            start = now
+            start = now if lease.request.start is None else lease.request.start
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start {start} has passed, it is {now}")
+        if lease.request.moves_others:
+            return place_clearing(
+                self.context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
+            )
+        may_preempt = lease.kind is LeaseKind.RESERVATION
         reservation, in_the_way = place_exactly(
-            self.context, lease.request, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
+            self.context, lease.request, start, now, may_preempt=may_preempt, present=present
         )
         make_room(self.context, in_the_way, start, now)
         return self.plan.put(with_place(lease, reservation))
+
+    def place_most(
+        self,
+        lease: Lease,
+        least: tuple[int, ...],
+        now: int,
+        *,
+        start: int | None = None,
+        present: Present | None = None,
+    ) -> Lease:
+        """Give a pending reservation, immediate or deadline lease as many VMs as ``place`` has room for.
+
+        The numbers of VMs in its terms are the most that it wants. How they are chosen is said at ``most_that_fits``.
+
+        :param least: for each node set the fewest VMs that will do
+        :return: its new value, which is in the plan; its terms have the numbers that it got
+        :raises NotPlannableError: there is no place for the least; the plan is as it was
+        """
+
+        def fits(request: LeaseRequest) -> bool:
+            try:
+                with self.plan.trial():
+                    self.place(replace(lease, request=request), now, start=start, present=present)
+            except NotPlannableError:
+                return False
+            return True
+
+        granted = most_that_fits(lease.request, least, fits)
+        if granted is None:
+            raise NotPlannableError(f"no place for the least that lease {lease.lease_id} wants")
+        return self.place(replace(lease, request=granted), now, start=start, present=present)
 
     def enqueue(self, lease: Lease, reason: str = "") -> Lease:
         """Put a pending best-effort lease, or one whose suspension is over, into the queue."""

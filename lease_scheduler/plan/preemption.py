@@ -29,7 +29,7 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
     found = []
     for lease, reservation in context.plan.overlapping(start, end):
         victim = lease.request
-        if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE:
+        if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
             continue
         suspended = _can_be_cut(context, lease, reservation, start, now)
         if not suspended and lease.state not in _INTERRUPTIBLE:

@@ -24,7 +24,9 @@ class SuspensionModel:
     def can_suspend(self, request: LeaseRequest) -> bool:
         """Whether the lease's state can be saved when it has to make room (haizea F51)."""
         kinds = self._options.suspension
-        if kinds is Suspension.NONE or not request.preemptible or request.preemption_mode is not PreemptionMode.SUSPEND:
+        if not request.nodes or kinds is Suspension.NONE:
+            return False
+        if not request.preemptible or request.preemption_mode is not PreemptionMode.SUSPEND:
             return False
         return kinds is Suspension.ALL or request.node_count == 1
 
@@ -57,7 +59,7 @@ class SuspensionModel:
 
     def shutdown_time(self, request: LeaseRequest) -> int:
         """Seconds reserved after the run (haizea F72)."""
-        if not self._options.shutdown_time:
+        if not self._options.shutdown_time or not request.nodes:
             return 0
         return self._options.shutdown_time + self._options.enactment_overhead * request.node_count
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet

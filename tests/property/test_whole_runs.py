@@ -13,191 +13,17 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure
-from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
-from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.options import (
-    Estimate,
-    Exclusion,
-    Migration,
-    PlanningOptions,
-    PreemptAt,
-    Suspension,
-)
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.result import Phase
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
-from lease_scheduler.simulation.workload import Workload, WorkloadLease
+from lease_scheduler.simulation.workload import Workload
 
-_TRAITS = ("gpu", "ssd")
+from .random_runs import RUN_SETTINGS, check_hosts, clouds, workloads
+
 _EXAMPLES = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-#: Round instants meet each other often, odd ones seldom; both kinds are needed.
-_INSTANTS = st.one_of(st.sampled_from(range(0, 3000, 300)), st.integers(0, 2400))
-_DURATIONS = st.one_of(st.sampled_from(range(300, 4000, 300)), st.integers(1, 4000))
-
-
-def _rarely(draw: st.DrawFn, one_in: int) -> bool:
-    return draw(st.integers(1, one_in)) == 1
-
-
-@st.composite
-def _hosts(draw: st.DrawFn, number: int) -> Host:
-    capacity = {VCPU: draw(st.sampled_from([100, 200, 400])), MEMORY_MB: draw(st.sampled_from([1024, 2048, 4096]))}
-    if draw(st.booleans()):
-        capacity[DISK_GB] = draw(st.sampled_from([10, 20]))
-    traits = draw(st.sets(st.sampled_from(_TRAITS)))
-    max_unit = {VCPU: 100} if _rarely(draw, 5) else {}
-    return Host(f"host-{number}", Resources(capacity), frozenset(traits), Resources(max_unit))
-
-
-@st.composite
-def _sites(draw: st.DrawFn) -> Site:
-    count = draw(st.sampled_from([1, 2, 3, 4, 5]))
-    if draw(st.booleans()):
-        return Site.homogeneous(count, Resources({VCPU: 100, MEMORY_MB: 1024}))
-    return Site.of(draw(_hosts(number)) for number in range(count))
-
-
-@st.composite
-def _node_sets(draw: st.DrawFn) -> NodeSet:
-    resources = {VCPU: draw(st.sampled_from([25, 50, 100])), MEMORY_MB: draw(st.sampled_from([256, 1000, 1024]))}
-    if _rarely(draw, 8):
-        resources[DISK_GB] = draw(st.sampled_from([5, 10]))
-    traits = {draw(st.sampled_from(_TRAITS))} if _rarely(draw, 8) else set()
-    return NodeSet(draw(st.sampled_from([1, 1, 2, 2, 3, 4])), Resources(resources), frozenset(traits))
-
-
-@st.composite
-def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
-    kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE]))
-    submitted = draw(_INSTANTS)
-    duration = draw(_DURATIONS)
-    start = None
-    deadline = None
-    if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
-        start = submitted + draw(st.one_of(st.sampled_from([0, 300, 900, 1800]), st.integers(0, 2000)))
-    if kind is LeaseKind.DEADLINE:
-        assert start is not None
-        deadline = start + duration + draw(st.one_of(st.integers(0, 600), st.integers(0, 9000)))
-    nodes = [draw(_node_sets())] if draw(st.integers(0, 3)) else [draw(_node_sets()), draw(_node_sets())]
-    request = LeaseRequest(
-        str(number),
-        kind,
-        tuple(nodes),
-        submitted,
-        duration,
-        start,
-        deadline,
-        preemptible=not _rarely(draw, 4),
-        preemption_mode=draw(
-            st.sampled_from([PreemptionMode.SUSPEND] * 4 + [PreemptionMode.CANCEL, PreemptionMode.NONE])
-        ),
-    )
-    real = draw(st.integers(1, duration + 10)) if draw(st.booleans()) else None
-    return WorkloadLease(request, real)
-
-
-@st.composite
-def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
-    """A long lease that waits its turn, or a short one that takes hosts away from such leases."""
-    nodes = (NodeSet(draw(st.integers(1, 3)), Resources({VCPU: 100, MEMORY_MB: 256})),)
-    if draw(st.integers(0, 2)):
-        submitted, duration = draw(st.integers(0, 900)), draw(st.integers(600, 6000))
-        request = LeaseRequest(str(number), LeaseKind.BEST_EFFORT, nodes, submitted, duration, preemptible=True)
-        return WorkloadLease(request, draw(st.none() | st.integers(1, duration)))
-    submitted, duration, notice = draw(st.integers(0, 3000)), draw(st.integers(60, 1500)), draw(st.integers(0, 1500))
-    kind = draw(st.sampled_from([LeaseKind.RESERVATION, LeaseKind.RESERVATION, LeaseKind.DEADLINE]))
-    start = submitted + notice
-    deadline = start + duration + draw(st.integers(0, 3000)) if kind is LeaseKind.DEADLINE else None
-    request = LeaseRequest(
-        str(number), kind, nodes, submitted, duration, start, deadline, preemptible=kind is LeaseKind.DEADLINE
-    )
-    return WorkloadLease(request, draw(st.none() | st.integers(1, duration)))
-
-
-@st.composite
-def _workloads(draw: st.DrawFn) -> Workload:
-    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed."""
-    crowded = draw(st.booleans())
-    kinds = _crowding_leases if crowded else _leases
-    leases = [draw(kinds(number)) for number in range(1, draw(st.integers(2, 14)) + 1)]
-    leases.sort(key=lambda lease: lease.request.submitted)
-    if crowded:
-        cores = draw(st.lists(st.sampled_from([1, 1, 2]), min_size=3, max_size=5))
-        site = Site.of(
-            Host(f"host-{number}", Resources({VCPU: count * 100, MEMORY_MB: 1024}))
-            for number, count in enumerate(cores)
-        )
-    else:
-        site = draw(_sites())
-    return Workload("random", tuple(leases), site)
-
-
-_PLANNING = st.builds(
-    PlanningOptions,
-    backfilling_limit=st.sampled_from([0, 1, 2, None]),
-    suspension=st.sampled_from([Suspension.ALL, Suspension.ALL, *Suspension]),
-    suspend_rate=st.sampled_from([8.0, 32.0, 100.0]),
-    resume_rate=st.sampled_from([8.0, 32.0, 100.0]),
-    exclusion=st.sampled_from(Exclusion),
-    override_suspend_time=st.sampled_from([None, None, 0, 7]),
-    override_resume_time=st.sampled_from([None, None, 0, 7]),
-    suspend_estimate=st.sampled_from(Estimate),
-    suspend_buffer=st.sampled_from([0, 0, 5]),
-    enactment_overhead=st.sampled_from([0, 0, 2]),
-    shutdown_time=st.sampled_from([0, 0, 10]),
-    scheduling_threshold_factor=st.sampled_from([0.0, 1.0, 2.5]),
-    force_scheduling_threshold=st.sampled_from([None, None, 0, 1, 100]),
-    migration=st.sampled_from(Migration),
-    migration_bandwidth=st.sampled_from([100.0, 1000.0]),
-    preempt_at=st.sampled_from(PreemptAt),
-    slack_threshold=st.sampled_from([0.0, 2.0, 100.0]),
-    least_slack_first=st.booleans(),
-)
-
-_SETTINGS = st.builds(
-    RunSettings,
-    planning=_PLANNING,
-    engine=st.builds(
-        EngineOptions,
-        planning_lead=st.sampled_from([0, 0, 10]),
-        boot_attempts=st.integers(1, 3),
-        host_repair_time=st.sampled_from([60, 3600]),
-        explain_refusals=st.booleans(),
-    ),
-    preemption=st.sampled_from(
-        ["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]
-    ),
-    host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
-    policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
-    deadline_preemption=st.booleans(),
-    check_invariants=st.just(True),
-)
-
-
-@st.composite
-def _clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
-    factors = st.sampled_from([1.0, 1.0, 0.5, 1.7, 4.0])
-    failures = []
-    if draw(st.booleans()):
-        for host in draw(st.lists(st.integers(0, hosts - 1), max_size=3, unique=True)):
-            failures.append(HostFailure(host, draw(_INSTANTS), draw(st.sampled_from([1, 100, 1000, 10_000]))))
-    return CloudBehaviour(
-        boot_time=draw(st.sampled_from([0, 0, 20, 400])),
-        suspend_factor=draw(factors),
-        resume_factor=draw(factors),
-        stop_factor=draw(factors),
-        transfer_factor=draw(factors),
-        spread=draw(st.sampled_from([0.0, 0.0, 0.3])),
-        boot_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
-        resume_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
-        host_failures=tuple(failures),
-        seed=draw(st.integers(0, 99)),
-    )
 
 
 def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> None:
@@ -205,8 +31,11 @@ def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> Non
     result = Run(workload, run_settings).execute()
 
     check_result(result, workload, exact=exact)
+    requests = {lease.lease_id: lease.request for lease in result.leases}
     possible = {LeaseState.DONE, LeaseState.REJECTED} | (set() if exact else {LeaseState.FAILED})
     runs = Counter(occupation.lease_id for occupation in result.occupations if occupation.phase is Phase.RUN)
+    for occupation in result.occupations:
+        check_hosts(requests[occupation.lease_id], result.site, occupation.assignment)
     for lease in result.leases:
         assert lease.state in possible, (lease.lease_id, lease.state, lease.reason)
         assert lease.ended is not None
@@ -219,30 +48,30 @@ def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> Non
 
 
 @_EXAMPLES
-@given(_workloads(), _SETTINGS)
+@given(workloads(), RUN_SETTINGS)
 def test_every_promise_is_kept_when_the_cloud_does_as_it_is_told(workload: Workload, run_settings: RunSettings) -> None:
     """haizea F50, F53-F59, F92: whoever is accepted gets all that was asked for, and in time."""
     check_run(workload, run_settings, exact=True)
 
 
 @_EXAMPLES
-@given(_workloads(), _SETTINGS, st.data())
+@given(workloads(), RUN_SETTINGS, st.data())
 def test_nothing_is_lost_or_oversold_when_the_cloud_deviates(
     workload: Workload, run_settings: RunSettings, data: st.DataObject
 ) -> None:
     """haizea F95: late operations, failed boots and resumptions, dead hosts."""
     assert workload.site is not None
-    cloud = data.draw(_clouds(len(workload.site)))
+    cloud = data.draw(clouds(len(workload.site)))
 
     check_run(workload, replace(run_settings, cloud=cloud), exact=False)
 
 
 @settings(_EXAMPLES, max_examples=120)
-@given(_workloads(), _SETTINGS, st.data())
+@given(workloads(), RUN_SETTINGS, st.data())
 def test_the_same_run_twice_is_the_same(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """The same input and seed give the same result, whatever the cloud does."""
     assert workload.site is not None
-    chosen = replace(run_settings, cloud=data.draw(_clouds(len(workload.site))))
+    chosen = replace(run_settings, cloud=data.draw(clouds(len(workload.site))))
 
     first, second = (Run(workload, chosen).execute() for _ in range(2))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure, SimulatedCloud
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import DiskImage
 

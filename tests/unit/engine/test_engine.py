@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.cloud.simulated import CloudBehaviour
+from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.simulated import CloudBehaviour, HostFailure, SimulatedCloud
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
@@ -245,7 +245,7 @@ def test_a_shutdown_that_fails_ends_the_lease_all_the_same(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing may keep the hosts from whoever is next."""
-    monkeypatch.setattr(SimulatedCloud, "_fails", lambda _, kind: kind is OperationKind.STOP)
+    monkeypatch.setattr(CloudBehaviour, "fails", lambda _, kind, random: kind is OperationKind.STOP)
     world = make_world(request("1", RESERVATION, start=0, duration=100), hosts=1, planning={"shutdown_time": 10}).end()
     assert _kept(world, "1") == (LeaseState.DONE, 100, 110)
     assert world["1"].reason == "its VMs had to be destroyed: stop failed on host 0"

@@ -19,7 +19,8 @@ from lease_scheduler.model.states import (
 )
 
 # From the dissertation's table 3.1 with its rows put right. What is behind the bar is not in that table: cancelling and
-# failing, which it has as rows for "any" state, and the loss of saved memory with its host, which is ours.
+# failing, which it has as rows for "any" state, and the loss of saved memory with its host and the end of a lease whose
+# memory is saved, which are ours.
 TABLE = """
 new                 -> pending                                                               |
 pending             -> scheduled queued rejected rejected-by-user                            | cancelled
@@ -28,13 +29,13 @@ scheduled           -> preparing ready queued pending                           
 preparing           -> ready queued pending                                                  | cancelled failed
 ready               -> active queued pending                                                 | cancelled failed
 active              -> suspending queued ready done                                          | cancelled failed
-suspending          -> suspended-pending                                                     | cancelled failed queued
-suspended-pending   -> suspended-queued suspended-scheduled                                  | cancelled failed queued
-suspended-queued    -> suspended-scheduled                                                   | cancelled failed queued
-suspended-scheduled -> suspended-queued suspended-pending migrating resuming                 | cancelled failed queued
-migrating           -> suspended-scheduled                                                   | cancelled failed queued
-resuming            -> resumed-ready                                                         | cancelled failed queued
-resumed-ready       -> active                                                                | cancelled failed queued
+suspending          -> suspended-pending                                                     | cancelled failed queued done
+suspended-pending   -> suspended-queued suspended-scheduled                                  | cancelled failed queued done
+suspended-queued    -> suspended-scheduled                                                   | cancelled failed queued done
+suspended-scheduled -> suspended-queued suspended-pending migrating resuming                 | cancelled failed queued done
+migrating           -> suspended-scheduled                                                   | cancelled failed queued done
+resuming            -> resumed-ready                                                         | cancelled failed queued done
+resumed-ready       -> active                                                                | cancelled failed queued done
 done                ->                                                                       |
 rejected            ->                                                                       |
 rejected-by-user    ->                                                                       |

@@ -1,0 +1,13 @@
+"""Allocations of hosts."""
+
+from lease_scheduler.api.access.base import ADMIN, rule
+
+RULES = (
+    rule(
+        "oshosts:get_allocations",
+        ADMIN,
+        "List which reservation has which host.",
+        "GET /v1/os-hosts/allocations",
+        "GET /v1/os-hosts/{host_id}/allocation",
+    ),
+)

@@ -1,0 +1,44 @@
+"""The rules of which the others are made."""
+
+from __future__ import annotations
+
+from oslo_policy import policy
+
+ADMIN = "rule:admin"
+READER = "rule:project_reader_or_admin"
+MEMBER = "rule:project_member_or_admin"
+
+
+RULES: tuple[policy.RuleDefault, ...] = (
+    policy.RuleDefault("admin", "role:admin", "An administrator."),
+    policy.RuleDefault(
+        "project_manager_or_admin",
+        "rule:admin or (role:manager and project_id:%(project_id)s)",
+        "A manager of the project that owns the object.",
+    ),
+    policy.RuleDefault(
+        "project_member_or_admin",
+        "rule:admin or (role:member and project_id:%(project_id)s)",
+        "A member of the project that owns the object.",
+    ),
+    policy.RuleDefault(
+        "project_reader_or_admin",
+        "rule:admin or (role:reader and project_id:%(project_id)s)",
+        "A reader of the project that owns the object.",
+    ),
+)
+
+
+def rule(name: str, check: str, description: str, *operations: str) -> policy.DocumentedRuleDefault:
+    """A rule of the API.
+
+    :param name: without the leading ``reservation:``
+    :param operations: what it guards, each like ``GET /v1/leases``
+    """
+    return policy.DocumentedRuleDefault(
+        name=f"reservation:{name}",
+        check_str=check,
+        description=description,
+        operations=[{"method": method, "path": path} for method, path in map(str.split, operations)],
+        scope_types=["project"],
+    )

@@ -1,0 +1,238 @@
+"""The WSGI application: a thin layer of Flask between the table of routes and the handlers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flask
+from oslo_policy import policy
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from lease_scheduler.api import access
+from lease_scheduler.api.bodies import parse_body
+from lease_scheduler.api.context import Caller, caller_of, request_id_of
+from lease_scheduler.api.errors import INTERNAL_ERROR, ApiError, FrameworkError, forbidden, not_found
+from lease_scheduler.api.interfaces import Document, EngineClient, EngineUnavailableError, Reader, RefusedError
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, requested
+from lease_scheduler.api.query import read_query
+from lease_scheduler.api.request import Answer, ApiRequest, Services
+from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.settings import ApiSettings
+from lease_scheduler.api.validation import Problem, find_problems
+from lease_scheduler.api.views.alternatives import show_alternatives
+from lease_scheduler.engine.interfaces import Clock
+
+LOG = logging.getLogger(__name__)
+
+_PAGE = Path(__file__).parent / "page"
+_ID = re.compile(r"[0-9A-Za-z-]{1,36}", re.ASCII)
+_TEXT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,255}")
+
+
+def build_app(
+    settings: ApiSettings, engine: EngineClient, reader: Reader, clock: Clock, enforcer: policy.Enforcer
+) -> flask.Flask:
+    """The WSGI application.
+
+    :param engine: changes things
+    :param reader: shows them
+    :param clock: tells what "now" is
+    :param enforcer: decides who may do what; rules that it lacks are registered with it
+    """
+    access.register(enforcer)
+    services = Services(settings, engine, reader, clock, enforcer)
+    app = flask.Flask("lease_scheduler.api", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body
+    app.url_map.merge_slashes = False
+    for route in ROUTES:
+        _add(app, route, services)
+    _add_page(app)
+    app.before_request(_begin)
+    app.after_request(_finish)
+    app.register_error_handler(ApiError, _api_error)
+    app.register_error_handler(RefusedError, _refused)
+    app.register_error_handler(EngineUnavailableError, lambda error: _unavailable(settings))
+    app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large(settings))
+    app.register_error_handler(HTTPException, _framework_error)
+    app.register_error_handler(Exception, _internal_error)
+    return app
+
+
+def _add(app: flask.Flask, route: Route, services: Services) -> None:
+    def view(**arguments: str) -> flask.Response:
+        return _serve(route, services, arguments)
+
+    path = route.path.replace("{", "<").replace("}", ">")
+    suffixed = path.startswith("/v1/") and path != "/v1/" and "." not in path
+    for each in (path, f"{path}.json") if suffixed else (path,):
+        app.add_url_rule(
+            each,
+            endpoint=f"{route.method} {each}",
+            view_func=_page_or(view) if path == "/" else view,
+            methods=[route.method],
+            provide_automatic_options=False,
+        )
+
+
+def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask.Response:
+    version, headers = flask.g.version, flask.request.headers
+    if version < route.since:
+        raise FrameworkError(404, f"{route.path} came with microversion {route.since}; this request asks for {version}")
+    _check_accept(route)
+    caller = caller_of(headers, services.settings.auth, flask.g.request_id)
+    if any(not _TEXT.fullmatch(value) for value in arguments.values()):
+        raise not_found(**{key: ascii(value)[1:-1][:255] for key, value in arguments.items()})
+    query = read_query(route.query, version, {key: list(values) for key, values in flask.request.args.lists()})
+    subject = _subject(route, services.reader, arguments, bool(query.get("deleted")))
+    _authorize(route, services.enforcer, caller, subject)
+    raw_body: Any = None
+    problems: tuple[Problem, ...] = ()
+    if route.body is not None:
+        raw_body = parse_body(flask.request.get_data(cache=False), flask.request.mimetype)
+        problems = find_problems(route.body, version, raw_body)
+    request = ApiRequest(
+        services=services,
+        route=route,
+        version=version,
+        caller=caller,
+        base_url=flask.request.host_url.rstrip("/") + flask.request.script_root,
+        arguments=arguments,
+        query=query,
+        subject=subject,
+        raw_body=raw_body,
+        problems=problems,
+    )
+    return _response(route.code, route.handler(request))
+
+
+def _check_accept(route: Route) -> None:
+    accepted = flask.request.accept_mimetypes
+    if accepted and not accepted.best_match([route.content_type, "application/json"]):
+        raise ApiError(400, f"Accept: this route answers {route.content_type} only", "Accept")
+
+
+def _subject(route: Route, reader: Reader, arguments: dict[str, str], deleted: bool) -> Document | None:
+    if route.subject is None:
+        return None
+    ((key, value),) = arguments.items()
+    found: Document | None = None
+    if _ID.fullmatch(value):
+        if route.subject == "lease":
+            found = reader.lease(value, deleted=deleted or route.shows_deleted)
+        else:
+            found = reader.serie(value)
+    if found is None:
+        raise not_found(**{key: value})
+    return found
+
+
+def _authorize(route: Route, enforcer: policy.Enforcer, caller: Caller, subject: Document | None) -> None:
+    if route.rule is None:
+        return
+    name = f"reservation:{route.rule}"
+    target = {"project_id": caller.project_id} if subject is None else {"project_id": subject["project_id"]}
+    if not enforcer.authorize(name, target, caller.credentials(), do_raise=False):
+        raise forbidden(name)
+
+
+def _response(code: int, answer: Answer) -> flask.Response:
+    if answer.body is None:
+        response = flask.Response(status=code)
+        del response.headers["Content-Type"]
+        return response
+    data = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body)
+    return flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
+
+
+# What all requests have in common.
+
+
+def _begin() -> None:
+    flask.g.request_id = request_id_of(flask.request.headers)
+    flask.g.version = MINIMUM
+    flask.g.version = requested(flask.request.headers)
+
+
+def _finish(response: flask.Response) -> flask.Response:
+    response.headers["OpenStack-API-Version"] = f"{SERVICE_TYPE} {flask.g.version}"
+    response.vary.add("OpenStack-API-Version")
+    response.headers["X-Openstack-Request-Id"] = flask.g.request_id
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+# Errors.
+
+
+def _api_error(error: ApiError) -> flask.Response:
+    return _response(error.code, Answer(error.body(flask.g.version > V1_0)))
+
+
+def _refused(error: RefusedError) -> flask.Response:
+    code = error.code if 400 <= error.code < 500 else 409
+    return _api_error(ApiError(code, error.message, error.field, show_alternatives(error.alternatives)))
+
+
+def _unavailable(settings: ApiSettings) -> flask.Response:
+    response = _api_error(ApiError(503, "No reservation engine answers at present; try again"))
+    response.headers["Retry-After"] = str(settings.retry_after)
+    return response
+
+
+def _too_large(settings: ApiSettings) -> flask.Response:
+    return _api_error(ApiError(413, f"The body must not have more than {settings.maximum_body} bytes", "body"))
+
+
+def _framework_error(error: HTTPException) -> flask.Response:
+    code = error.code or 500
+    response = _api_error(FrameworkError(code, error.description or error.name))
+    for name, value in error.get_headers():
+        if name == "Allow":
+            response.headers[name] = value
+    return response
+
+
+def _internal_error(error: Exception) -> flask.Response:
+    LOG.error("%s: %s failed", flask.g.request_id, flask.request.path, exc_info=error)
+    return _response(500, Answer(INTERNAL_ERROR))
+
+
+# The calendar page.
+
+
+def _page_or(view: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
+    """The page for browsers, and what the view says for everybody else."""
+
+    def choose() -> flask.Response:
+        wanted = flask.request.accept_mimetypes.best_match(["application/json", "text/html"], "application/json")
+        is_browser = wanted == "text/html" and (_PAGE / "index.html").is_file()
+        response = _page_file("index.html") if is_browser else view()
+        response.vary.add("Accept")
+        return response
+
+    return choose
+
+
+def _add_page(app: flask.Flask) -> None:
+    """Serve the files of the page next to it, and below ``/page/``."""
+    app.add_url_rule("/page/<path:name>", view_func=_page_file, endpoint="page", provide_automatic_options=False)
+    files = sorted(file.relative_to(_PAGE).as_posix() for file in _PAGE.rglob("*") if file.is_file())
+    for name in files:
+        app.add_url_rule(
+            f"/{name}",
+            view_func=_page_file,
+            endpoint=f"page {name}",
+            defaults={"name": name},
+            provide_automatic_options=False,
+        )
+
+
+def _page_file(name: str) -> flask.Response:
+    response: Any = flask.send_from_directory(_PAGE, name)
+    response.headers["Cache-Control"] = "no-cache"
+    return flask.make_response(response)

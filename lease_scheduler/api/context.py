@@ -1,0 +1,66 @@
+"""Who asks: user, project and roles of a request."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from werkzeug.datastructures import Headers
+
+from lease_scheduler.api.errors import ApiError
+
+#: A role, and the weaker ones that come with it.
+IMPLIED_ROLES = {"admin": "manager", "manager": "member", "member": "reader"}
+
+_REQUEST_ID = re.compile(r"req-[0-9a-fA-F-]{36}")
+_NAME = re.compile(r"[ -~]{1,255}")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The sender of a request.
+
+    :ivar roles: with those that they imply
+    """
+
+    user_id: str
+    project_id: str
+    roles: frozenset[str]
+    request_id: str
+
+    def credentials(self) -> dict[str, Any]:
+        """What oslo.policy needs to know."""
+        return {"user_id": self.user_id, "project_id": self.project_id, "roles": sorted(self.roles)}
+
+
+def request_id_of(headers: Headers) -> str:
+    """The id that the sender gave to its request, or a new one."""
+    given = headers.get("X-Openstack-Request-Id", "")
+    return given if _REQUEST_ID.fullmatch(given) else f"req-{uuid.uuid4()}"
+
+
+def caller_of(headers: Headers, auth: Literal["noauth", "keystone"], request_id: str) -> Caller:
+    """The sender of a request.
+
+    :param auth: ``noauth``: who gives no headers is an administrator of the project ``admin``
+    :raises ApiError: 401, keystonemiddleware did not say who it is
+    """
+    default = "admin" if auth == "noauth" else ""
+    user_id, project_id = headers.get("X-User-Id", default), headers.get("X-Project-Id", default)
+    roles = {role.strip().lower() for role in headers.get("X-Roles", default).split(",")} - {""}
+    if auth == "keystone" and (headers.get("X-Identity-Status") != "Confirmed" or not user_id or not project_id):
+        raise ApiError(401, "Authentication required: send a project-scoped token in X-Auth-Token")
+    for name, value in (("X-User-Id", user_id), ("X-Project-Id", project_id)):
+        if not _NAME.fullmatch(value):
+            raise ApiError(400, f"{name}: must be 1 to 255 printable ASCII characters", name)
+    return Caller(user_id, project_id, _with_implied(roles), request_id)
+
+
+def _with_implied(roles: set[str]) -> frozenset[str]:
+    found = set(roles)
+    for role, implied in IMPLIED_ROLES.items():
+        if role in found:
+            found.add(implied)
+    return frozenset(found)

@@ -1,0 +1,89 @@
+"""Dates and durations as clients write and read them; inside they are whole seconds since the epoch."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.model.lease import UNLIMITED
+
+#: How Blazar's clients write dates.
+BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
+NOW = "now"
+
+_DURATION = re.compile(
+    r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?:in)?)?(?:(\d{1,12})s?)?", re.ASCII
+)
+_ISO_DURATION = re.compile(
+    r"P(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})S)?)?", re.ASCII
+)
+_SECONDS = (604_800, 86_400, 3_600, 60, 1)
+
+
+def minute_of(instant: int) -> int:
+    """The beginning of the minute."""
+    return instant - instant % 60
+
+
+def parse_date(text: str, field: str, now: int, extended: bool = False) -> int:
+    """The instant that a text means.
+
+    :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and if ``extended`` ISO 8601; without an
+        offset that is UTC too
+    :param field: what the client calls it
+    :raises ApiError: 400, it is no date
+    """
+    if text == NOW:
+        return minute_of(now)
+    try:
+        return int(datetime.strptime(text, BLAZAR_FORMAT).replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        pass
+    if extended:
+        try:
+            date = datetime.fromisoformat(text)
+            return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() // 1)
+        except (ValueError, OverflowError):
+            pass
+    wanted = f"{BLAZAR_FORMAT}, or ISO 8601 like 2030-01-31T12:00:00+00:00" if extended else BLAZAR_FORMAT
+    raise ApiError(400, f"{text} is an invalid date. Required format: {wanted}", field)
+
+
+def parse_duration(value: int | str, field: str) -> int:
+    """The seconds that a number or a text means: ``7200``, ``"2h30m"``, ``"1d"``, ``"PT2H30M"``.
+
+    :raises ApiError: 400, it is no duration, or not between one second and a hundred years
+    """
+    seconds = value if isinstance(value, int) else _seconds(value.strip())
+    if seconds is None:
+        raise ApiError(400, f'{field}: {value} is not a duration; right is 9000, "2h30m" or "PT2H30M"', field)
+    if not 1 <= seconds <= UNLIMITED:
+        raise ApiError(400, f"{field}: must be between 1 and {UNLIMITED} seconds, not {seconds}", field)
+    return seconds
+
+
+def _seconds(text: str) -> int | None:
+    found = _ISO_DURATION.fullmatch(text.upper()) or _DURATION.fullmatch(text.lower())
+    if found is None or not any(found.groups()):
+        return None
+    return sum(int(number) * unit for number, unit in zip(found.groups(), _SECONDS, strict=True) if number)
+
+
+def lease_date(instant: int | None) -> str | None:
+    """A start or end as Blazar's clients parse it."""
+    return None if instant is None else _date(instant).strftime("%Y-%m-%dT%H:%M:%S.000000")
+
+
+def row_date(instant: int | None) -> str | None:
+    """The time of creation or change as Blazar shows it."""
+    return None if instant is None else _date(instant).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def iso_date(instant: int | None) -> str | None:
+    """A date of what Blazar does not have."""
+    return None if instant is None else _date(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _date(instant: int) -> datetime:
+    return datetime.fromtimestamp(min(instant, 253_402_300_799), UTC)

@@ -1,0 +1,1 @@
+"""What is done for each route: from a checked request to an answer, one module a resource."""

@@ -1,0 +1,45 @@
+"""The leases of a project as an iCalendar feed (RFC 5545)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from icalendar import Calendar, Event
+
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.views.status import lease_status
+
+CONTENT_TYPE = "text/calendar; charset=utf-8"
+_DAY = 86_400
+#: How long past leases stay in the feed.
+_PAST = 90 * _DAY
+
+
+def show(request: ApiRequest) -> Answer:
+    """Every lease of the caller's project whose times are known, and which did not end long ago."""
+    calendar = Calendar()
+    calendar.add("prodid", "-//OpenStack//lease-scheduler//EN")
+    calendar.add("version", "2.0")
+    calendar.add("x-wr-calname", f"Leases of {request.caller.project_id}")
+    for view in request.reader.leases({"project_id": request.caller.project_id}):
+        if view["start"] is not None and view["end"] is not None and view["end"] > request.now - _PAST:
+            calendar.add_component(_event(view))
+    return Answer(calendar.to_ical(), CONTENT_TYPE)
+
+
+def _event(view: Document) -> Event:
+    event = Event()
+    event.add("uid", f"{view['id']}@lease-scheduler")
+    event.add("dtstamp", _date(view["updated_at"] or view["created_at"]))
+    event.add("dtstart", _date(view["start"]))
+    event.add("dtend", _date(max(view["end"], view["start"] + 1)))
+    event.add("summary", view["name"])
+    event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}")
+    event.add("status", "TENTATIVE" if lease_status(view) == "PENDING" else "CONFIRMED")
+    event.add("sequence", view["version"])
+    return event
+
+
+def _date(instant: int) -> datetime:
+    return datetime.fromtimestamp(instant, UTC)

@@ -1,0 +1,41 @@
+"""Floating IP addresses that can be reserved."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.errors import not_found
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.views.host import show_floatingip
+from lease_scheduler.api.views.reservation_request import check_address
+
+
+def list_floatingips(request: ApiRequest) -> Answer:
+    """All addresses."""
+    return Answer({"floatingips": [show_floatingip(each) for each in request.reader.floatingips()]})
+
+
+def create_floatingip(request: ApiRequest) -> Answer:
+    """Take an address into the pool."""
+    values = request.body
+    check_address(values["floating_ip_address"], "floating_ip_address")
+    made = request.engine.create_floatingip(request.context(), dict(values))
+    return Answer({"floatingip": show_floatingip(_found(request, made["floatingip_id"]))})
+
+
+def show(request: ApiRequest) -> Answer:
+    """One address."""
+    return Answer({"floatingip": show_floatingip(_found(request, request.arguments["floatingip_id"]))})
+
+
+def delete_floatingip(request: ApiRequest) -> Answer:
+    """Take an address out of the pool."""
+    address = _found(request, request.arguments["floatingip_id"])
+    request.engine.delete_floatingip(request.context(), address["id"])
+    return Answer()
+
+
+def _found(request: ApiRequest, floatingip_id: str) -> Document:
+    address = request.reader.floatingip(floatingip_id)
+    if address is None:
+        raise not_found(floatingip_id=floatingip_id)
+    return address

@@ -1,0 +1,66 @@
+"""Compute hosts."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.errors import ApiError, not_found
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.schemas.hosts import FACTS
+from lease_scheduler.api.views.host import show_host
+
+
+def list_hosts(request: ApiRequest) -> Answer:
+    """All hosts."""
+    return Answer({"hosts": [show_host(host) for host in request.reader.hosts()]})
+
+
+def create_host(request: ApiRequest) -> Answer:
+    """Take a host into the pool."""
+    body = request.body
+    if "name" not in body and "id" not in body:
+        raise ApiError(403, "Invalid values for host: give its name", "name")
+    made = request.engine.create_host(request.context(), dict(body))
+    return Answer({"host": _again(request, str(made["host_id"]))})
+
+
+def show(request: ApiRequest) -> Answer:
+    """One host."""
+    return Answer({"host": show_host(host_named(request))})
+
+
+def update_host(request: ApiRequest) -> Answer:
+    """Set and remove capabilities."""
+    host = host_named(request)
+    values = request.body
+    if not values:
+        raise ApiError(400, "No data to update", "body")
+    for key in values:
+        if key in FACTS or key == "name":
+            raise ApiError(400, f"{key}: is a fact of the host and no capability; it cannot be set", key)
+    request.engine.update_host(request.context(), str(host["id"]), dict(values))
+    return Answer({"host": _again(request, str(host["id"]))})
+
+
+def delete_host(request: ApiRequest) -> Answer:
+    """Take a host out of the pool."""
+    request.engine.delete_host(request.context(), str(host_named(request)["id"]))
+    return Answer()
+
+
+def host_named(request: ApiRequest) -> Document:
+    """The host that the path names.
+
+    :raises ApiError: 404
+    """
+    host_id = request.arguments["host_id"]
+    host = request.reader.host(host_id) if host_id.isascii() and host_id.isdigit() and len(host_id) <= 9 else None
+    if host is None:
+        raise not_found(host_id=host_id)
+    return host
+
+
+def _again(request: ApiRequest, host_id: str) -> Document:
+    host = request.reader.host(host_id)
+    if host is None:
+        raise not_found(host_id=host_id)
+    return show_host(host)

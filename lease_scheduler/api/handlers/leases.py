@@ -1,0 +1,123 @@
+"""Leases."""
+
+from __future__ import annotations
+
+from lease_scheduler.api import dates
+from lease_scheduler.api.errors import ApiError, not_found
+from lease_scheduler.api.handlers.listing import find_leases
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_1
+from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.views.lease import show_lease
+from lease_scheduler.api.views.lease_changes import Changes, lease_changes, span_changes
+from lease_scheduler.api.views.lease_request import new_lease
+
+
+def list_leases(request: ApiRequest) -> Answer:
+    """The leases that the caller may see, from microversion 1.1 on page by page."""
+    views, following = find_leases(request)
+    body: Document = {"leases": [shown(request, view) for view in views]}
+    if request.version >= V1_1 and following is not None:
+        body["leases_links"] = [{"rel": "next", "href": f"{request.base_url}/v1/leases?{following}"}]
+    return Answer(body)
+
+
+def create_lease(request: ApiRequest) -> Answer:
+    """Make a lease."""
+    lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    request.engine.create_lease(request.context(), lease)
+    return Answer({"lease": shown_again(request, lease["id"])})
+
+
+def show(request: ApiRequest) -> Answer:
+    """One lease."""
+    return Answer({"lease": shown(request, request.named)})
+
+
+def update_lease(request: ApiRequest) -> Answer:
+    """Change a lease."""
+    changes = lease_changes(request.body, request.named, request.now, request.extended)
+    apply_changes(request, changes)
+    return Answer({"lease": shown_again(request, request.named["id"])})
+
+
+def delete_lease(request: ApiRequest) -> Answer:
+    """Cancel a lease and take it from the lists."""
+    request.engine.delete_lease(request.context(), request.named["id"], "deleted by its consumer")
+    return Answer()
+
+
+def show_history(request: ApiRequest) -> Answer:
+    """Every transition of a lease, with its reason."""
+    rows = request.reader.history(request.named["id"])
+    return Answer(
+        {
+            "history": [
+                {
+                    "time": dates.iso_date(row["instant"]),
+                    "from": row["from"],
+                    "to": row["to"],
+                    "reason": row["reason"],
+                }
+                for row in rows
+            ]
+        }
+    )
+
+
+def list_hosts(request: ApiRequest) -> Answer:
+    """The hosts that each reservation of a lease has."""
+    return Answer(
+        {
+            "hosts": [
+                {"hypervisor_hostname": name, "reservation_id": reservation["id"]}
+                for reservation in request.named["reservations"]
+                for name in sorted(set(reservation["hosts"]))
+            ]
+        }
+    )
+
+
+def act(request: ApiRequest) -> Answer:
+    """Extend, shrink, move, end or cancel a lease."""
+    ((action, asked),) = request.body.items()
+    view, context = request.named, request.context()
+    lease_id: str = view["id"]
+    if action == "cancel":
+        request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its consumer"))
+    elif action == "end":
+        request.engine.end_lease(context, lease_id)
+    elif action == "move" and "hosts_away" in asked:
+        if len(asked) > 1:
+            raise ApiError(400, "move: give hosts_away or dates, not both", "move")
+        request.engine.move_lease(context, lease_id, asked["hosts_away"])
+    elif action == "move":
+        apply_changes(request, lease_changes(asked, view, request.now, True))
+    else:
+        apply_changes(request, span_changes(action, asked, view, request.now, True))
+    return Answer({"lease": shown_again(request, lease_id, deleted=True)})
+
+
+def apply_changes(request: ApiRequest, changes: Changes) -> None:
+    """Have the engine change the lease that the path names."""
+    lease_id = request.named["id"]
+    if changes.terms:
+        request.engine.update_lease(request.context(), lease_id, changes.terms)
+    if changes.end_now:
+        request.engine.end_lease(request.context(), lease_id)
+
+
+def shown(request: ApiRequest, view: Document) -> Document:
+    """A lease as the caller may see it."""
+    return show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]))
+
+
+def shown_again(request: ApiRequest, lease_id: str, deleted: bool = False) -> Document:
+    """A lease as it is after a change.
+
+    :raises ApiError: 404, it has gone meanwhile
+    """
+    view = request.reader.lease(lease_id, deleted=deleted)
+    if view is None:
+        raise not_found(lease_id=lease_id)
+    return shown(request, view)

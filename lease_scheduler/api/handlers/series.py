@@ -1,0 +1,79 @@
+"""Series: leases that repeat."""
+
+from __future__ import annotations
+
+import uuid
+from itertools import pairwise
+
+from lease_scheduler.api.dates import iso_date
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.recurrence import occurrences
+from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.views.lease_request import new_lease
+from lease_scheduler.model.lease import LeaseKind
+
+
+def list_series(request: ApiRequest) -> Answer:
+    """The series of the caller's project; an administrator sees those of all projects."""
+    project_id = None if request.may("leases:all_projects") else request.caller.project_id
+    return Answer({"series": [_shown(series) for series in request.reader.series(project_id)]})
+
+
+def create_series(request: ApiRequest) -> Answer:
+    """Make the leases of a series; some of them may be refused."""
+    body = request.body
+    try:
+        lease = new_lease(body["lease"], (), request.caller, request.now, True)
+    except ApiError as error:
+        raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error
+    if lease["kind"] != LeaseKind.RESERVATION.value:
+        raise ApiError(400, "lease.kind: only leases of kind reservation can repeat", "lease.kind")
+    settings = request.services.settings
+    starts = occurrences(body["rule"], lease["start"], settings.maximum_occurrences, settings.series_days)
+    length = lease["end"] - lease["start"]
+    if any(following - start < length for start, following in pairwise(starts)):
+        raise ApiError(400, "rule: a lease would begin before the one before it has ended", "rule")
+    shift = starts[0] - lease["start"]
+    series_id = str(uuid.uuid4())
+    lease |= {"start": starts[0], "end": starts[0] + length, "series_id": series_id}
+    if lease["before_end"] is not None:
+        lease["before_end"] += shift
+    series = {
+        "id": series_id,
+        "name": body.get("name", lease["name"]),
+        "project_id": request.caller.project_id,
+        "user_id": request.caller.user_id,
+        "rule": body["rule"],
+        "starts": starts,
+        "lease": lease,
+    }
+    made = request.engine.create_series(request.context(), series)
+    kept = request.reader.serie(series_id) or {**series, "created_at": request.now}
+    refused = [{"start": iso_date(each["start"]), "message": each["message"]} for each in made.get("refused", [])]
+    return Answer({"series": {**_shown(kept), "leases": list(made["leases"]), "refused": refused}})
+
+
+def show(request: ApiRequest) -> Answer:
+    """One series and the ids of its leases."""
+    series = request.named
+    leases = request.reader.leases({"series_id": series["id"]})
+    return Answer({"series": {**_shown(series), "leases": [lease["id"] for lease in leases]}})
+
+
+def delete_series(request: ApiRequest) -> Answer:
+    """End a series; its leases that have not begun are deleted."""
+    series_id: str = request.named["id"]
+    request.engine.delete_series(request.context(), series_id)
+    return Answer()
+
+
+def _shown(series: Document) -> Document:
+    return {
+        "id": series["id"],
+        "name": series["name"],
+        "project_id": series["project_id"],
+        "user_id": series["user_id"],
+        "rule": series["rule"],
+        "created_at": iso_date(series.get("created_at")),
+    }

@@ -1,0 +1,48 @@
+"""Usage: what projects occupied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lease_scheduler.api import dates
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.handlers.listing import wanted_projects
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.request import Answer, ApiRequest
+
+_MONTH = 30 * 86_400
+
+
+def show(request: ApiRequest) -> Answer:
+    """Node-hours and resource-hours of one project or of all."""
+    query, now = request.query, request.now
+    project_id = wanted_projects(request, "usage:all_projects")
+    end = dates.parse_date(query["end"], "end", now, True) if "end" in query else now
+    start = dates.parse_date(query["start"], "start", now, True) if "start" in query else end - _MONTH
+    if end <= start:
+        raise ApiError(400, "end: must be later than start", "end")
+    rows = request.reader.usage(project_id, start, end)
+    projects = sorted({row["project_id"] for row in rows} | ({project_id} if project_id is not None else set()))
+    usage = [_project(name, [row for row in rows if row["project_id"] == name]) for name in projects]
+    return Answer({"start": dates.iso_date(start), "end": dates.iso_date(end), "usage": usage})
+
+
+def _project(project_id: str, rows: list[Document]) -> Document:
+    kinds = sorted({row["kind"] for row in rows})
+    return {
+        "project_id": project_id,
+        **_hours(rows),
+        "kinds": {kind: _hours(row for row in rows if row["kind"] == kind) for kind in kinds},
+    }
+
+
+def _hours(rows: Iterable[Document]) -> Document:
+    nodes, resources = 0, dict[str, int]()
+    for row in rows:
+        nodes += row["node_seconds"]
+        for name, amount in row["resource_seconds"].items():
+            resources[name] = resources.get(name, 0) + amount
+    return {
+        "node_hours": round(nodes / 3_600, 4),
+        "resource_hours": {name: round(resources[name] / 3_600, 4) for name in sorted(resources)},
+    }

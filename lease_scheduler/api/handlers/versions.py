@@ -1,0 +1,33 @@
+"""Version documents, and the description of the interface."""
+
+from __future__ import annotations
+
+from lease_scheduler.api import openapi
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import MAXIMUM, MINIMUM
+from lease_scheduler.api.request import Answer, ApiRequest
+
+
+def list_versions(request: ApiRequest) -> Answer:
+    """Every version of the interface."""
+    return Answer({"versions": [_version(request)]})
+
+
+def show_version(request: ApiRequest) -> Answer:
+    """The version that the path names."""
+    return Answer({"version": _version(request)})
+
+
+def show_openapi(request: ApiRequest) -> Answer:
+    """The interface of the requested microversion in OpenAPI."""
+    return Answer(openapi.document(request.version, request.base_url))
+
+
+def _version(request: ApiRequest) -> Document:
+    return {
+        "id": "v1.0",
+        "status": "CURRENT",
+        "min_version": str(MINIMUM),
+        "max_version": str(MAXIMUM),
+        "links": [{"href": f"{request.base_url}/v1", "rel": "self"}],
+    }

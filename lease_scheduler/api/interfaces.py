@@ -1,0 +1,197 @@
+"""What the API needs from outside: an engine that changes things, and a reader that shows them.
+
+All values are plain and fit into JSON: instants and durations are whole seconds (UTC), hosts are named by their id as
+text. The keys of a lease document and of a lease view are described in
+:mod:`lease_scheduler.api.views.lease_request` and :mod:`lease_scheduler.api.views.lease`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+
+__all__ = ["Document", "EngineClient", "EngineUnavailableError", "Reader", "RefusedError"]
+
+#: A JSON object.
+Document = dict[str, Any]
+
+
+class EngineClient(Protocol):
+    """Changes leases, hosts and addresses.
+
+    Every method raises ``RefusedError`` for a request that is understood and refused, and ``EngineUnavailableError`` if
+    no engine answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin`` and ``request_id``.
+    When a change of a lease is answered, a reader sees it.
+    """
+
+    def create_lease(self, context: Document, lease: Document) -> Document:
+        """Admit and plan a new lease; ``{"lease_id"}``."""
+        ...
+
+    def quote_lease(self, context: Document, lease: Document) -> Document:
+        """What ``create_lease`` would come to, keeping nothing.
+
+        ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host ids, one a VM],
+        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}]}``
+        """
+        ...
+
+    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Change some keys of the lease document; ``{"lease_id"}``.
+
+        An element of ``reservations`` has the ``id`` of the reservation and the keys that change.
+        """
+        ...
+
+    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
+        """Cancel what is left of a lease and take it from the lists; ``{}``."""
+        ...
+
+    def end_lease(self, context: Document, lease_id: str) -> Document:
+        """The lease is done before its time; ``{}``."""
+        ...
+
+    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
+        """Other hosts instead of the named ones (ids); ``{"lease_id"}``."""
+        ...
+
+    def availability(self, context: Document, query: Document) -> Document:
+        """When nodes are free: ``{"windows": [{"start", "end", "count"}], "earliest": int|null}``.
+
+        ``query`` has ``nodes`` (one node set as in ``reservations[].nodes`` of a lease document), ``start``, ``end``,
+        ``duration`` and ``count``.
+        """
+        ...
+
+    def create_host(self, context: Document, host: Document) -> Document:
+        """Take a compute host into the pool: ``name`` (or ``id``), and capabilities; ``{"host_id"}``."""
+        ...
+
+    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
+        """Set capabilities; null removes one; ``{"host_id"}``."""
+        ...
+
+    def delete_host(self, context: Document, host_id: str) -> Document:
+        """Take a compute host out of the pool; ``{}``."""
+        ...
+
+    def create_floatingip(self, context: Document, values: Document) -> Document:
+        """Take an address into the pool: ``floating_network_id``, ``floating_ip_address``; ``{"floatingip_id"}``."""
+        ...
+
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
+        """Take an address out of the pool; ``{}``."""
+        ...
+
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
+        """Show a property to everybody or to administrators only; ``{}``."""
+        ...
+
+    def create_series(self, context: Document, series: Document) -> Document:
+        """Leases that repeat.
+
+        ``series`` has ``id``, ``name``, ``project_id``, ``user_id``, ``rule`` (iCalendar RRULE), ``starts`` (the
+        instants at which the occurrences start, ascending) and ``lease`` (document of the first occurrence; the others
+        differ in ids, start, end and before_end).
+        ``{"series_id", "leases": [ids], "refused": [{"start", "message"}]}``
+        """
+        ...
+
+    def delete_series(self, context: Document, series_id: str) -> Document:
+        """End a series: its leases that have not begun are deleted; ``{}``."""
+        ...
+
+
+class Reader(Protocol):
+    """Shows what there is; reads only."""
+
+    def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
+        """The view of one lease, none if there is none; a deleted one only if asked for."""
+        ...
+
+    def leases(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[Document]:
+        """Views of leases.
+
+        :param filters: ``project_id``, ``user_id``, ``name``, ``kind``, ``series_id``, ``maintenance``: equal to;
+            ``states``: one of these values of ``LeaseState``; ``deleted``: true adds deleted ones
+        :param sort: keys (``name``, ``start``, ``end``, ``created_at``, ``updated_at``, ``kind``, ``state``, ``id``,
+            ``project_id``) with ``asc`` or ``desc``; none is the order of submission
+        :param limit: at most so many, none for all
+        :param marker: begin after the lease of this id
+        :raises RefusedError: 400, there is no lease of the marker's id
+        """
+        ...
+
+    def history(self, lease_id: str) -> list[Document]:
+        """Every transition, earliest first: ``instant``, ``from``, ``to``, ``reason``."""
+        ...
+
+    def hosts(self) -> list[Document]:
+        """All hosts in the order of their numbers.
+
+        ``id`` (text), ``name``, ``hypervisor_type``, ``hypervisor_version``, ``vcpus``, ``cpu_info`` (text of a JSON
+        object), ``memory_mb``, ``local_gb``, ``service_name``, ``availability_zone``, ``reservable``, ``trust_id``,
+        ``created_at``, ``updated_at``, ``capacity``, ``traits``, ``properties`` ({name: text}), ``out_until``
+        """
+        ...
+
+    def host(self, host_id: str) -> Document | None:
+        """One host, none if there is none."""
+        ...
+
+    def host_properties(self) -> list[Document]:
+        """Every property that some host has, by name: ``property``, ``private``, ``values`` (distinct, sorted)."""
+        ...
+
+    def floatingips(self) -> list[Document]:
+        """All addresses, as in the table."""
+        ...
+
+    def floatingip(self, floatingip_id: str) -> Document | None:
+        """One address, none if there is none."""
+        ...
+
+    def allocations(
+        self,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+        host_id: str | None = None,
+        now: int = 0,
+    ) -> list[Document]:
+        """Who has which host, one entry a host.
+
+        ``resource_id`` and ``reservations`` with ``id``, ``lease_id``, ``start``, ``end`` each. Without a lease and a
+        reservation only what has not ended ``now``; hosts without reservations are listed too.
+        """
+        ...
+
+    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """What was occupied in ``[start, end)``, one entry per project, kind and phase.
+
+        ``project_id``, ``kind``, ``phase``, ``node_seconds``, ``resource_seconds`` ({class: amount x seconds}); of all
+        projects if none is given. Leases that still run count up to now.
+        """
+        ...
+
+    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
+        """The calendar page's document: ``revision``, ``complete``, ``hosts``, ``leases``, ``removed``."""
+        ...
+
+    def series(self, project_id: str | None = None) -> list[Document]:
+        """Series that are not deleted.
+
+        ``id``, ``project_id``, ``user_id``, ``name``, ``rule``, ``template``, ``created_at``
+        """
+        ...
+
+    def serie(self, series_id: str) -> Document | None:
+        """One of them, none if there is none."""
+        ...

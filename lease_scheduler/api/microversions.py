@@ -1,0 +1,56 @@
+"""The microversions, and which of them a request wants."""
+
+from __future__ import annotations
+
+import microversion_parse
+from microversion_parse import Version
+from werkzeug.datastructures import Headers
+
+from lease_scheduler.api.errors import FrameworkError
+
+__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "requested"]
+
+SERVICE_TYPE = "reservation"
+
+#: What each microversion brought; doc/source/api/microversions.rst says more of each.
+HISTORY: dict[str, str] = {
+    "1.0": "The interface of Blazar 18.",
+    "1.1": "Lists of leases page, sort and filter; GET /calendar for the calendar page.",
+    "1.2": "Lease kinds, duration, deadline, preemption, nodes; ISO 8601 dates; or, not, in; state and reason.",
+    "1.3": "Server templates of managed leases, and what happens to the servers at the end (on_end).",
+    "1.4": "GET /leases/{id}/history; deleted leases can be read.",
+    "1.5": "GET /availability.",
+    "1.6": "POST /quotes: what a lease would come to.",
+    "1.7": "POST /leases/{id}/action: extend, shrink, move, end, cancel; GET /leases/{id}/hosts.",
+    "1.8": "Maintenances: administrators keep hosts free of leases.",
+    "1.9": "Series: leases that repeat by an iCalendar rule.",
+    "1.10": "GET /usage: node-hours and resource-hours of a project.",
+    "1.11": "GET /leases.ics: the leases of a project as an iCalendar feed.",
+}
+
+_ALL = [microversion_parse.parse_version_string(text) for text in HISTORY]
+MINIMUM, MAXIMUM = _ALL[0], _ALL[-1]
+V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10, V1_11 = _ALL
+
+
+def requested(headers: Headers) -> Version:
+    """The microversion that a request asks for; 1.0 if it asks for none.
+
+    :raises FrameworkError: 400 if it is not a version, 406 if there is no such version
+    """
+    text = microversion_parse.get_version(dict(headers), SERVICE_TYPE)
+    if text is None:
+        return MINIMUM
+    if text.lower() == "latest":
+        return MAXIMUM
+    try:
+        version = microversion_parse.parse_version_string(text)
+    except TypeError as error:
+        raise FrameworkError(
+            400, f"OpenStack-API-Version: {text[:40]!r} is not a version; right is 'reservation {MAXIMUM}'"
+        ) from error
+    if version not in _ALL:
+        raise FrameworkError(
+            406, f"OpenStack-API-Version: version {version} is not supported; supported are {MINIMUM} to {MAXIMUM}"
+        )
+    return version

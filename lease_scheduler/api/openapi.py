@@ -1,0 +1,137 @@
+"""The description of the interface in OpenAPI 3.1, made from the routes and the schemas."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, Version
+from lease_scheduler.api.schemas import base
+
+if TYPE_CHECKING:
+    from lease_scheduler.api.routes import Route
+
+_ERROR = {"$ref": "#/components/schemas/Error"}
+_ARGUMENT = re.compile(r"\{(\w+)\}")
+
+_REASONS = {
+    400: "Something in the request is not right; the message names it.",
+    401: "There is no valid token.",
+    403: "The policy does not allow it, or the request is outside the limits.",
+    404: "There is no such object, or not at this microversion.",
+    406: "There is no such microversion.",
+    409: "The request does not go together with what there is.",
+    413: "The body is too large.",
+    500: "Internal error.",
+    503: "No engine answers at present.",
+}
+
+
+def document(version: Version, base_url: str) -> Document:
+    """The interface of one microversion.
+
+    :param base_url: where the service is
+    """
+    from lease_scheduler.api.routes import ROUTES  # The handler of one of the routes calls this.
+
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        if route.since <= version:
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, version)
+    return {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": "lease-scheduler",
+            "version": str(version),
+            "summary": "Reservations, deadlines and best-effort leases on one pool of OpenStack hosts",
+            "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": base_url or "/"}],
+        "security": [{"token": []}, {}],
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": base.ERROR},
+            "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": "X-Auth-Token"}},
+        },
+    }
+
+
+def _operation(route: Route, version: Version) -> Document:
+    operation: Document = {
+        "operationId": _operation_id(route),
+        "summary": route.summary,
+        "parameters": [*_path_parameters(route), *_query_parameters(route, version), _version_header(version)],
+        "responses": _responses(route, version),
+    }
+    if route.rule is not None:
+        operation["x-policy"] = f"reservation:{route.rule}"
+    if route.body is not None:
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": route.body(version)}},
+        }
+    return operation
+
+
+def _operation_id(route: Route) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "_", route.path.removeprefix("/v1")).strip("_")
+    if route.path == "/v1/":
+        words = "version_slash"
+    return f"{route.method.lower()}_{words or ('version' if route.path == '/v1' else 'root')}"
+
+
+def _path_parameters(route: Route) -> list[Document]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in _ARGUMENT.findall(route.path)
+    ]
+
+
+def _query_parameters(route: Route, version: Version) -> list[Document]:
+    return [
+        {
+            "name": parameter.name,
+            "in": "query",
+            "required": parameter.required,
+            "description": parameter.description,
+            "schema": parameter.schema,
+        }
+        for parameter in route.query
+        if parameter.since <= version
+    ]
+
+
+def _version_header(version: Version) -> Document:
+    return {
+        "name": "OpenStack-API-Version",
+        "in": "header",
+        "required": version > MINIMUM,
+        "description": "The microversion; without it 1.0 is served.",
+        "schema": {"type": "string", "enum": [f"{SERVICE_TYPE} {version}"]},
+    }
+
+
+def _responses(route: Route, version: Version) -> Document:
+    good: Document = {"description": route.summary}
+    if route.answer is not None:
+        good["content"] = {"application/json": {"schema": route.answer(version)}}
+    elif route.path.endswith(".ics"):
+        good["content"] = {route.content_type: {"schema": {"type": "string"}}}
+    elif route.code == 200:
+        good["content"] = {"application/json": {"schema": {"type": "object"}}}
+    codes = [400, 406, 500]
+    if route.rule is not None:
+        codes += [401, 403]
+    if "{" in route.path or route.since > MINIMUM:
+        codes.append(404)
+    if route.body is not None:
+        codes.append(413)
+    if route.changes:
+        codes += [409, 503, 404]
+    errors = {
+        str(code): {"description": _REASONS[code], "content": {"application/json": {"schema": _ERROR}}}
+        for code in sorted(set(codes))
+    }
+    return {str(route.code): good, **errors}

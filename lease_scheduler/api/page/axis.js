@@ -1,0 +1,53 @@
+/** The axis of time: which instants get a line and a label at which zoom. */
+
+import { DAY, date, month, timeOfDay, weekday } from "./format.js";
+
+const STEPS = [60, 300, 900, 1800, 3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 7 * DAY];
+const MONTHS = [1, 3, 6, 12];
+/** 5 January 1970 was a Monday; weeks begin there. */
+const MONDAY = 4 * DAY;
+const MONTH = 30.4 * DAY;
+
+function* multiples(start, end, step) {
+  const origin = step === 7 * DAY ? MONDAY : 0;
+  for (let at = origin + Math.floor((start - origin) / step) * step; at < end; at += step) yield at;
+}
+
+function* months(start, end, step) {
+  const first = new Date(start * 1000);
+  let index = first.getUTCFullYear() * 12 + first.getUTCMonth();
+  index -= index % step;
+  for (; ; index += step) {
+    const at = Date.UTC(0, index) / 1000;
+    // Date.UTC takes the years 0 to 99 for 1900 to 1999, so the year is set by itself.
+    const exact = new Date(at * 1000).setUTCFullYear(Math.floor(index / 12), index % 12, 1) / 1000;
+    if (exact >= end) return;
+    yield exact;
+  }
+}
+
+/**
+ * Lines and labels for a stretch of time.
+ * @param {number} start s
+ * @param {number} end s
+ * @param {number} perPixel seconds in a pixel
+ * @returns {{minor: {at: number, label: string}[], major: {at: number, label: string}[]}} instants of the two tiers,
+ *   from the last one before the start
+ */
+export function ticks(start, end, perPixel) {
+  const room = 64 * perPixel;
+  const step = STEPS.find((candidate) => candidate >= room);
+  if (step === undefined) {
+    const count = MONTHS.find((candidate) => candidate * MONTH >= room * 1.4) ?? MONTHS.at(-1);
+    const minor = [...months(start, end, count)].map((at) => ({ at, label: month(at).slice(0, 3) }));
+    const major = [...months(start, end, 12)].map((at) => ({ at, label: String(new Date(at * 1000).getUTCFullYear()) }));
+    return { minor, major };
+  }
+  const label = step < DAY ? timeOfDay : weekday;
+  const minor = [...multiples(start, end, step)].map((at) => ({ at, label: label(at) }));
+  const major =
+    step < DAY
+      ? [...multiples(start, end, DAY)].map((at) => ({ at, label: date(at) }))
+      : [...months(start, end, 1)].map((at) => ({ at, label: month(at) }));
+  return { minor, major };
+}

@@ -1,0 +1,56 @@
+/** Which columns the tables of leases have. */
+
+import { duration, number, shortInstant } from "./format.js";
+import { remaining } from "./model.js";
+
+const name = { key: "name", label: "Name", value: (lease) => lease.name, text: (lease) => lease.name };
+const kind = {
+  key: "kind", label: "Kind", value: (lease) => lease.kind, text: (lease) => lease.kind,
+  style: (lease) => `kind kind-${lease.kind}`,
+};
+const state = {
+  key: "state", label: "State", value: (lease) => lease.state, text: (lease) => lease.state,
+};
+const project = {
+  key: "project", label: "Project", value: (lease) => lease.project_id, text: (lease) => lease.project_id,
+  style: () => "code",
+};
+const nodes = {
+  key: "nodes", label: "Nodes", numeric: true, value: (lease) => lease.nodes, text: (lease) => number(lease.nodes),
+};
+const instant = (key, label) => ({
+  key, label, numeric: true, value: (lease) => lease[key], text: (lease) => shortInstant(lease[key]),
+});
+
+/** First instant from which a lease holds hosts, if it is planned. */
+const planned = (lease) => lease.holdings[0]?.start ?? null;
+
+/** Columns of all leases. */
+export const LEASE_COLUMNS = [
+  name, kind, state, project, nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
+  instant("submitted", "Submitted"),
+];
+
+/**
+ * Columns of the queue.
+ * @param {() => number} now the server's instant, s
+ */
+export function queueColumns(now) {
+  return [
+    name,
+    {
+      key: "position", label: "Position", numeric: true, value: (lease) => lease.queue_position,
+      text: (lease) => (Number.isInteger(lease.queue_position) ? number(lease.queue_position) : "–"),
+    },
+    state, project, nodes, instant("submitted", "Submitted"),
+    {
+      key: "waiting", label: "Waiting", numeric: true, value: (lease) => now() - lease.submitted,
+      text: (lease) => duration(now() - lease.submitted),
+    },
+    {
+      key: "remaining", label: "Remaining", numeric: true, value: (lease) => remaining(lease, now()),
+      text: (lease) => duration(remaining(lease, now())),
+    },
+    { key: "planned", label: "Planned for", numeric: true, value: planned, text: (lease) => shortInstant(planned(lease)) },
+  ];
+}

@@ -1,0 +1,166 @@
+/** The talk with the server: polls for changes, backs off on errors, asks for a token when one is needed. */
+
+const POLL_MS = 2000;
+const LONGEST_WAIT_MS = 30000;
+const TIMEOUT_MS = 20000;
+/** A complete answer now and then, because a change does not tell of hosts that are gone. */
+const COMPLETE_EVERY_MS = 300000;
+const TOKEN_KEY = "lease-scheduler.token";
+
+/** An answer that is not a success. */
+export class ServerError extends Error {
+  /**
+   * @param {number} status HTTP status
+   * @param {string} message what the server said
+   * @param {number} wait seconds that it asks to wait, 0 if it does not
+   */
+  constructor(status, message, wait) {
+    super(message);
+    this.status = status;
+    this.wait = wait;
+  }
+}
+
+/** The token of this browser tab; without one, the word that a server without authentication takes. */
+export const token = () => sessionStorage.getItem(TOKEN_KEY);
+
+/**
+ * Get JSON from the server.
+ * @param {string} path relative to the page
+ * @throws {ServerError} it refused
+ * @throws {TypeError|DOMException} it did not answer
+ */
+export async function getJson(path) {
+  const response = await fetch(path, {
+    headers: {
+      Accept: "application/json",
+      "OpenStack-API-Version": "reservation latest",
+      "X-Auth-Token": token() ?? "noauth",
+    },
+    cache: "no-store",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (response.ok) return response.json();
+  const body = await response.json().catch(() => null);
+  const wait = Number(response.headers.get("Retry-After")) || 0;
+  throw new ServerError(response.status, body?.error_message ?? `answer ${response.status}`, wait);
+}
+
+/**
+ * Polls /v1/calendar, one request at a time.
+ *
+ * States: "loading" (no answer yet), "live", "lost" (no answer or an error; tries again), "token" (waits for a token).
+ */
+export class Connection {
+  #onAnswer;
+  #onStatus;
+  #range = null;
+  #answered = null;
+  #revision = null;
+  #completeAt = 0;
+  #failures = 0;
+  #timer = null;
+  #busy = false;
+  #again = false;
+  status = { state: "loading", message: "", retryAt: null };
+
+  /**
+   * @param {(answer: object, at: number) => void} onAnswer body and when it came, ms of performance.now()
+   * @param {(status: {state: string, message: string, retryAt: number|null}) => void} onStatus
+   */
+  constructor(onAnswer, onStatus) {
+    this.#onAnswer = onAnswer;
+    this.#onStatus = onStatus;
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.status.state !== "token") this.poll();
+    });
+  }
+
+  /**
+   * Ask for another stretch of time; the server chooses one as long as none is set.
+   * @param {number} start s
+   * @param {number} end s
+   */
+  setRange(start, end) {
+    this.#range = { start: Math.floor(start), end: Math.ceil(end) };
+    if (this.#busy) this.#again = true;
+    else if (this.status.state === "live") this.#schedule(150);
+  }
+
+  /** Keep a token for this tab (none: forget it) and try with it. */
+  setToken(value) {
+    if (value) sessionStorage.setItem(TOKEN_KEY, value);
+    else sessionStorage.removeItem(TOKEN_KEY);
+    this.#answered = null;
+    this.poll();
+  }
+
+  /** Ask now. */
+  async poll() {
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#busy = true;
+    this.#again = false;
+    try {
+      const answer = await this.#ask();
+      this.#failures = 0;
+      this.#setStatus("live");
+      this.#onAnswer(answer, performance.now());
+      this.#schedule(this.#again ? 0 : POLL_MS);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #ask() {
+    const range = this.#range;
+    const since = this.#answered === range && performance.now() < this.#completeAt ? this.#revision : null;
+    const query = new URLSearchParams();
+    if (range) {
+      query.set("start", range.start);
+      query.set("end", range.end);
+    }
+    if (since !== null) query.set("since", since);
+    let answer = await getJson(`v1/calendar?${query}`);
+    if (since !== null && answer.revision < since) {
+      // Another database than before: what was merged so far does not belong to it.
+      query.delete("since");
+      answer = await getJson(`v1/calendar?${query}`);
+    }
+    this.#answered = range;
+    this.#revision = answer.revision;
+    if (answer.complete) this.#completeAt = performance.now() + COMPLETE_EVERY_MS;
+    return answer;
+  }
+
+  #fail(error) {
+    if (error instanceof ServerError && error.status === 401) {
+      this.#setStatus("token", token() ? "The server does not take this token." : "");
+      return;
+    }
+    const asked = error instanceof ServerError ? error.wait * 1000 : 0;
+    const wait = Math.min(Math.max(POLL_MS * 2 ** this.#failures, asked), LONGEST_WAIT_MS);
+    this.#failures += 1;
+    const message = error instanceof ServerError ? error.message : "The server does not answer.";
+    this.#setStatus("lost", message, performance.now() + wait);
+    this.#schedule(wait);
+  }
+
+  #schedule(wait) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      // Nobody looks: the next poll comes when somebody does.
+      if (!document.hidden) this.poll();
+    }, wait);
+  }
+
+  #setStatus(state, message = "", retryAt = null) {
+    this.status = { state, message, retryAt };
+    this.#onStatus(this.status);
+  }
+}

@@ -1,0 +1,233 @@
+/** The panel with everything about one lease. */
+
+import { getJson } from "./connection.js";
+import { duration, longInstant, number, plural, shortInstant } from "./format.js";
+import { remaining } from "./model.js";
+
+/** As wide as this the panel stands beside the view; narrower it covers everything. */
+const BESIDE = "(min-width: 56rem)";
+/** More hosts than this are folded away. */
+const OPEN_HOSTS = 12;
+
+const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
+/** Keys of a reservation that say nothing to people or stand elsewhere. */
+const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
+
+/** An element with a text and children. */
+function make(tag, text = "", ...children) {
+  const element = document.createElement(tag);
+  if (text) element.textContent = text;
+  element.append(...children);
+  return element;
+}
+
+/** A list of names and values; pairs without a value are left out. */
+function definitions(pairs) {
+  const list = make("dl");
+  for (const [key, value] of pairs) {
+    if (value === null || value === undefined || value === "") continue;
+    list.append(make("div", "", make("dt", key), make("dd", value)));
+  }
+  return list;
+}
+
+/** A table with a head. */
+function table(caption, heads, rows) {
+  const element = make("table");
+  element.append(make("caption", caption));
+  const head = element.createTHead().insertRow();
+  for (const text of heads) {
+    const cell = make("th", text);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const body = element.createTBody();
+  for (const texts of rows) body.append(make("tr", "", ...texts.map((text) => make("td", text))));
+  return element;
+}
+
+/** How many VMs each host has, by the order of the hosts. */
+function perHost(hosts, model) {
+  const counts = new Map();
+  for (const id of hosts) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts].map(([id, count]) => [model.hostName(id), number(count)]);
+}
+
+export class Details {
+  #dialog;
+  #title;
+  #body;
+  #history;
+  #terms;
+  #show;
+  #model;
+  #now;
+  #onClose;
+  #opener = null;
+  #revision = null;
+  id = null;
+
+  /**
+   * @param {HTMLDialogElement} dialog
+   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void}} parts onShow brings a
+   *   lease into the sight of the timeline
+   */
+  constructor(dialog, { model, now, onShow, onClose }) {
+    this.#dialog = dialog;
+    this.#title = dialog.querySelector("h2");
+    this.#body = dialog.querySelector(".lease");
+    this.#terms = dialog.querySelector(".terms");
+    this.#history = dialog.querySelector(".history");
+    this.#show = dialog.querySelector(".show");
+    this.#model = model;
+    this.#now = now;
+    this.#onClose = onClose;
+    dialog.querySelector(".close").addEventListener("click", () => this.close());
+    this.#show.addEventListener("click", () => {
+      const { id } = this;
+      if (dialog.matches(":modal")) this.close();
+      onShow(id);
+    });
+    dialog.addEventListener("cancel", (event) => {
+      event.preventDefault();
+      this.close();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.id !== null && !document.querySelector("dialog:modal")) this.close();
+    });
+  }
+
+  /** Open the panel for a lease and go there. */
+  open(lease) {
+    if (this.id === null) this.#opener = document.activeElement;
+    if (!this.#dialog.open) {
+      if (matchMedia(BESIDE).matches) this.#dialog.show();
+      else this.#dialog.showModal();
+    }
+    this.#revision = null;
+    this.id = lease.id;
+    this.#terms.replaceChildren();
+    this.#history.replaceChildren(make("p", "Loading…"));
+    this.refresh();
+    this.#dialog.scrollTop = 0;
+    this.#title.focus();
+  }
+
+  /** Close the panel and go back to where it was opened. */
+  close() {
+    if (this.id === null) return;
+    this.id = null;
+    this.#dialog.close();
+    if (this.#opener?.isConnected) this.#opener.focus({ preventScroll: true });
+    this.#opener = null;
+    this.#onClose();
+  }
+
+  /** Show the lease as it is now. */
+  refresh() {
+    if (this.id === null) return;
+    const lease = this.#model.leases.get(this.id);
+    this.#show.hidden = !lease || !(lease.holdings.length || lease.past.length);
+    if (!lease) {
+      this.#body.replaceChildren(make("p", "This lease is no longer on the calendar."));
+      return;
+    }
+    const revision = `${lease.id} ${lease.revision}`;
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    const focused = document.activeElement;
+    this.#title.textContent = lease.name;
+    this.#body.replaceChildren(...this.#facts(lease));
+    if (!focused.isConnected) this.#title.focus();
+    this.#load(lease);
+  }
+
+  #facts(lease) {
+    const kind = make("span", lease.kind);
+    kind.className = `kind kind-${lease.kind}`;
+    const state = make("span", lease.state);
+    state.className = "state";
+    const head = make("p", "", kind, state);
+    head.className = "badges";
+    const terms = definitions([
+      ["Why", lease.reason],
+      ["Project", lease.project_id],
+      ["Nodes", number(lease.nodes)],
+      ["Submitted", longInstant(lease.submitted)],
+      ["Start", lease.start === null ? null : longInstant(lease.start)],
+      ["End", lease.end === null ? null : longInstant(lease.end)],
+      ["Deadline", lease.deadline === null ? null : longInstant(lease.deadline)],
+      ["Duration", lease.duration ? duration(lease.duration) : null],
+      ["Remaining", remaining(lease, this.#now()) === null ? null : duration(remaining(lease, this.#now()))],
+      ["Position in the queue", Number.isInteger(lease.queue_position) ? number(lease.queue_position) : null],
+      ["May be preempted", lease.preemptible ? "yes" : "no"],
+      ["Id", lease.id],
+    ]);
+    const holdings = lease.holdings.map((holding) => this.#holding(holding));
+    const past = lease.past.toReversed().map((stretch) => [
+      stretch.phase, shortInstant(stretch.start), duration(stretch.end - stretch.start),
+      plural(new Set(stretch.hosts).size, "host"),
+    ]);
+    return [
+      head,
+      terms,
+      make("h3", "Holds hosts"),
+      ...(holdings.length ? holdings : [make("p", "None, now or planned.")]),
+      ...(past.length ? [make("h3", "So far"), table("What it really occupied", ["Phase", "From", "For", "On"], past)] : []),
+    ];
+  }
+
+  #holding(holding) {
+    const rows = perHost(holding.hosts, this.#model);
+    const parts = [
+      holding.run_start > holding.start ? `resumes for ${duration(holding.run_start - holding.start)}` : null,
+      `runs for ${duration(holding.run_end - holding.run_start)}`,
+      holding.end > holding.run_end || holding.closing === "suspend" ? CLOSING[holding.closing] : null,
+    ].filter(Boolean);
+    const folded = make("details", "", make("summary", `${plural(rows.length, "host")}, ${plural(holding.hosts.length, "VM")}`));
+    folded.open = rows.length <= OPEN_HOSTS;
+    folded.append(table("Hosts of this stretch", ["Host", "VMs"], rows));
+    const when = make("p", `${shortInstant(holding.start)} to ${shortInstant(holding.end)}`);
+    when.className = "when";
+    const stretch = make("section", "", when, make("p", parts.join(", ")), folded);
+    stretch.className = "holding";
+    return stretch;
+  }
+
+  /** Fetch what the calendar does not tell; an older answer never replaces a newer one. */
+  async #load(lease) {
+    const revision = this.#revision;
+    const path = `v1/leases/${encodeURIComponent(lease.id)}`;
+    const [terms, history] = await Promise.allSettled([getJson(path), getJson(`${path}/history`)]);
+    if (revision !== this.#revision || this.id !== lease.id) return;
+    this.#terms.replaceChildren(...(terms.status === "fulfilled" ? reservations(terms.value.lease.reservations ?? []) : []));
+    this.#history.replaceChildren(
+      history.status === "fulfilled"
+        ? steps(history.value.history)
+        : make("p", `The history could not be loaded: ${history.reason.message}`),
+    );
+  }
+}
+
+/** What each reservation of a lease asks for. */
+function reservations(list) {
+  return list.flatMap((reservation) => {
+    const terms = Object.entries({ ...reservation, ...reservation.terms })
+      .filter(([key, value]) => !HIDDEN.has(key) && !/_id$/.test(key) && value !== null && value !== "" && value !== false)
+      .map(([key, value]) => [key.replaceAll("_", " "), typeof value === "object" ? JSON.stringify(value) : String(value)]);
+    return [make("h3", `Reservation: ${reservation.resource_type}`), definitions([["status", reservation.status], ...terms])];
+  });
+}
+
+/** The transitions of a lease, latest first. */
+function steps(history) {
+  const list = make("ol");
+  for (const step of history.toReversed()) {
+    const when = make("time", longInstant(Date.parse(step.time) / 1000));
+    when.dateTime = step.time;
+    const item = make("li", "", make("span", step.from ? `${step.from} → ${step.to}` : step.to), when);
+    if (step.reason) item.append(make("p", step.reason));
+    list.append(item);
+  }
+  return history.length ? list : make("p", "Nothing has happened yet.");
+}

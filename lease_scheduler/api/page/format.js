@@ -1,0 +1,63 @@
+/** Numbers and instants as people read them. All instants are seconds since the epoch, shown in UTC. */
+
+const MINUTE = 60;
+const HOUR = 3600;
+export const DAY = 86400;
+
+/** Leases without end last a hundred years; nothing else lasts half as long. */
+const UNLIMITED = 50 * 365 * DAY;
+
+const LANGUAGE = "en-GB";
+const style = (options) => new Intl.DateTimeFormat(LANGUAGE, { timeZone: "UTC", hourCycle: "h23", ...options });
+const LONG = style({
+  weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+  second: "2-digit",
+});
+const SHORT = style({ day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const TIME = style({ hour: "2-digit", minute: "2-digit" });
+const DATE = style({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const WEEKDAY = style({ weekday: "short", day: "numeric" });
+const MONTH = style({ month: "long", year: "numeric" });
+const NUMBER = new Intl.NumberFormat(LANGUAGE);
+const NAMES = new Intl.Collator(LANGUAGE, { numeric: true });
+
+/** An instant with seconds, or a dash if there is none. */
+export const longInstant = (seconds) => (seconds === null || seconds === undefined ? "–" : LONG.format(seconds * 1000));
+/** An instant without seconds, or a dash if there is none. */
+export const shortInstant = (seconds) =>
+  seconds === null || seconds === undefined ? "–" : SHORT.format(seconds * 1000);
+/** Hours and minutes. */
+export const timeOfDay = (seconds) => TIME.format(seconds * 1000);
+/** Weekday and date. */
+export const date = (seconds) => DATE.format(seconds * 1000);
+/** Weekday and day of the month. */
+export const weekday = (seconds) => WEEKDAY.format(seconds * 1000);
+/** Month and year. */
+export const month = (seconds) => MONTH.format(seconds * 1000);
+/** A number with separators. */
+export const number = (value) => NUMBER.format(value);
+/** Order of names in which node-2 comes before node-10. */
+export const compareNames = NAMES.compare;
+
+/** "1 host", "2 hosts". */
+export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A duration with its two largest units, or a dash if there is none. */
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds >= UNLIMITED) return "without end";
+  const whole = Math.max(0, Math.round(seconds));
+  const parts = [
+    [Math.floor(whole / DAY), "d"],
+    [Math.floor((whole % DAY) / HOUR), "h"],
+    [Math.floor((whole % HOUR) / MINUTE), "min"],
+    [whole % MINUTE, "s"],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first < 0) return "0 s";
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${number(amount)} ${unit}`)
+    .join(" ");
+}

@@ -1,0 +1,274 @@
+/** Puts the parts of the page together. */
+
+import { Announcer } from "./announcer.js";
+import { Clock } from "./clock.js";
+import { LEASE_COLUMNS, queueColumns } from "./columns.js";
+import { Connection, token } from "./connection.js";
+import { Details } from "./details.js";
+import { FilterBar } from "./filterbar.js";
+import { DAY, number, plural, shortInstant } from "./format.js";
+import { ZOOM_STEP, listen } from "./gestures.js";
+import { fillLegend } from "./legend.js";
+import { Model } from "./model.js";
+import { isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
+import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
+import { Table } from "./table.js";
+import { listenTabs, showView } from "./tabs.js";
+import { SPANS, Timeline } from "./timeline.js";
+
+const TICK_MS = 100;
+const COUNT_MS = 1000;
+const HASH_MS = 300;
+
+const element = (id) => document.getElementById(id);
+
+const model = new Model();
+const clock = new Clock();
+const announcer = new Announcer(element("announcements"));
+let settings = readSettings(location.hash);
+let loaded = false;
+/** Stretch of time that the server has been asked for. */
+let range = null;
+let hashTimer = null;
+
+const connection = new Connection(take, status);
+const timeline = new Timeline(element("chart"), () => clock.now(), moved);
+const open = (lease) => {
+  settings.lease = lease.id;
+  timeline.selected = lease.id;
+  timeline.draw();
+  details.open(lease);
+  saveSettings();
+};
+const details = new Details(element("details"), {
+  model,
+  now: () => clock.now(),
+  onShow: (id) => {
+    choose("timeline");
+    timeline.reveal(id);
+  },
+  onClose: () => {
+    settings.lease = null;
+    saveSettings();
+  },
+});
+const leases = new Table(element("view-leases"), LEASE_COLUMNS, { key: "submitted", down: true }, open);
+const queue = new Table(element("view-queue"), queueColumns(() => clock.now()), { key: "position", down: false }, open);
+const filters = new FilterBar(element("filter-form"), (chosen) => {
+  Object.assign(settings, chosen);
+  applyFilters();
+  saveSettings();
+});
+
+/** An answer has come. */
+function take(answer, at) {
+  const first = !loaded;
+  loaded = true;
+  clock.take(answer.now, at);
+  const changes = model.merge(answer);
+  const news = answer.complete || answer.leases.length || answer.removed.length || answer.hosts.length;
+  if (first) {
+    startView();
+    element("view-timeline").removeAttribute("aria-busy");
+  } else {
+    for (const { lease, from } of changes) if (from !== null || !answer.complete) announcer.changed(lease);
+  }
+  if (news) timeline.setData(model);
+  if (first && settings.lease && model.leases.has(settings.lease)) open(model.leases.get(settings.lease));
+  if (news) details.refresh();
+  filters.setProjects(model.projects(), settings.project);
+  refresh();
+  needRange();
+}
+
+/** The state of the connection has changed. */
+function status(next) {
+  showStatus(next);
+  const form = element("token-form");
+  const asked = form.hidden && next.state === "token";
+  form.hidden = next.state !== "token";
+  element("token-message").textContent = next.state === "token" ? next.message : "";
+  element("forget").hidden = token() === null || next.state === "token";
+  if (asked) form.elements.namedItem("token").focus();
+  if (next.state !== "live") refresh();
+}
+
+/** Show the stretch of time that the address asks for, or one around now. */
+function startView() {
+  timeline.span = settings.span ?? DAY;
+  if (settings.start !== null) timeline.show(settings.start, timeline.span);
+  else timeline.setFollow(true);
+  timeline.setRows(settings.rows);
+}
+
+/** Show the view that is chosen, with the leases that the filters let through. */
+function refresh() {
+  const passes = matcher(settings);
+  const all = [...model.leases.values()];
+  const waiting = model.queue();
+  const shown = all.filter(passes);
+  const message = whatToSay(shown.length);
+  showView(settings.view, loaded && connection.status.state !== "token" && !message?.instead);
+  showMessage(message);
+  if (!loaded) return;
+  showCounts(model, clock.now(), waiting.length);
+  element("matches").textContent = isFiltered(settings)
+    ? `${number(shown.length)} of ${plural(all.length, "lease")} shown`
+    : plural(all.length, "lease");
+  if (settings.view === "leases") leases.setLeases(shown);
+  if (settings.view === "queue") {
+    queue.setLeases(waiting.filter(passes));
+    const none = element("view-queue").querySelector(".none");
+    none.hidden = waiting.some(passes);
+    none.textContent = waiting.length ? "No waiting lease matches the filters." : "No lease waits.";
+  }
+}
+
+/** What stands above the view, or instead of it. */
+function whatToSay(matching) {
+  const { state, message } = connection.status;
+  if (state === "token") return null;
+  if (!loaded && state === "lost") {
+    const action = { label: "Try again", run: () => connection.poll() };
+    return { kind: "error", title: "The calendar cannot be loaded", text: message, action, instead: true };
+  }
+  if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };
+  if (!model.rows.length && !model.leases.size) {
+    const text = "Hosts that are registered for leases will appear here, and with them what is planned on them.";
+    return { kind: "empty", title: "There are no hosts yet", text, instead: true };
+  }
+  if (!model.leases.size) {
+    return { kind: "empty", title: "There are no leases yet", text: "openstack lease create makes the first one." };
+  }
+  if (!matching) {
+    const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
+    return { kind: "empty", title: "No lease matches the filters", text: "", action };
+  }
+  return null;
+}
+
+/** What is in sight has changed: ask the server for it if it has not been asked for. */
+function needRange() {
+  const end = timeline.start + timeline.span;
+  if (range && range.start <= timeline.start && end <= range.end) return;
+  range = { start: Math.max(0, timeline.start - timeline.span), end: end + timeline.span };
+  connection.setRange(range.start, range.end);
+}
+
+/** What is in sight, or how, has changed. */
+function moved() {
+  if (!loaded) return;
+  needRange();
+  tools();
+  saveSettings();
+}
+
+/** Write the settings into the address, a little later, so that a drag is few changes. */
+function saveSettings() {
+  hashTimer ??= setTimeout(() => {
+    hashTimer = null;
+    settings.span = Math.round(timeline.span) === DAY ? null : timeline.span;
+    settings.start = timeline.follow ? null : timeline.start;
+    settings.rows = timeline.rows;
+    const hash = writeSettings(settings);
+    if (hash !== location.hash) history.replaceState(null, "", `${location.pathname}${location.search}${hash}`);
+  }, HASH_MS);
+}
+
+/** Choose a view. */
+function choose(view) {
+  settings.view = view;
+  refresh();
+  saveSettings();
+}
+
+function applyFilters() {
+  filters.show(settings);
+  timeline.setFilter(matcher(settings));
+  refresh();
+}
+
+/** Show in the tools what the timeline does. */
+function tools() {
+  element("follow").checked = timeline.follow;
+  element("rows").value = Math.round(timeline.rowHeight);
+  element("rows-value").textContent = `${Math.round(timeline.rowHeight)} px`;
+  element("rows-fit").setAttribute("aria-pressed", String(timeline.rows === "fit"));
+  for (const button of document.querySelectorAll("[data-span]")) {
+    const on = Math.round(timeline.span) === SPANS[button.dataset.span];
+    button.setAttribute("aria-pressed", String(on));
+  }
+}
+
+/** A lease in the words of the chart. */
+const times = (lease) => [
+  `${plural(lease.nodes, "node")}, project ${lease.project_id}`,
+  `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
+];
+
+function listenTools() {
+  for (const button of document.querySelectorAll("[data-span]")) {
+    button.addEventListener("click", () => {
+      if (button.dataset.span === "fit") timeline.fit();
+      else timeline.zoomTo(SPANS[button.dataset.span]);
+    });
+  }
+  element("zoom-in").addEventListener("click", () => timeline.zoomTo(timeline.span / ZOOM_STEP));
+  element("zoom-out").addEventListener("click", () => timeline.zoomTo(timeline.span * ZOOM_STEP));
+  element("follow").addEventListener("change", () => timeline.setFollow(element("follow").checked));
+  element("rows").addEventListener("input", () => timeline.setRows(Number(element("rows").value)));
+  element("rows-fit").addEventListener("click", () => timeline.setRows("fit"));
+  element("help-open").addEventListener("click", () => element("help").showModal());
+  element("retry").addEventListener("click", () => connection.poll());
+  element("forget").addEventListener("click", () => connection.setToken(null));
+  element("token-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = element("token-form").elements.namedItem("token");
+    connection.setToken(field.value.trim());
+    field.value = "";
+  });
+  element("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    (settings.view === "timeline" ? element("chart") : element(`view-${settings.view}`)).focus();
+  });
+}
+
+listen(element("chart"), timeline, {
+  open,
+  point: (lease, row, event) => {
+    if (row !== timeline.hover) {
+      timeline.hover = row;
+      timeline.draw();
+    }
+    element("chart").classList.toggle("over", lease !== null);
+    const host = model.rows[row];
+    showTip(lease, event, lease ? [...times(lease), `host ${host.name}${host.state === "up" ? "" : `, ${host.state}`}`] : []);
+  },
+  select: (lease) => {
+    timeline.selected = lease.id;
+    timeline.reveal(lease.id);
+    announcer.say([lease.name, lease.kind, lease.state, ...times(lease)].join(", "));
+  },
+});
+listenTools();
+listenTabs(choose);
+fillLegend(element("legend"));
+addEventListener("hashchange", () => {
+  settings = readSettings(location.hash);
+  if (loaded) startView();
+  applyFilters();
+});
+element("filters").open = matchMedia("(min-width: 56rem)").matches;
+applyFilters();
+setInterval(() => {
+  timeline.tick();
+  showClock(clock);
+}, TICK_MS);
+setInterval(() => {
+  if (loaded) showCounts(model, clock.now(), model.queue().length);
+  if (connection.status.state === "lost") showStatus(connection.status);
+}, COUNT_MS);
+connection.poll();
+
+/** For tests, and for the curious at the console. */
+window.calendar = Object.freeze({ model, timeline, clock, connection });

@@ -1,0 +1,188 @@
+/** Paints the whole chart: rows, axis, use of the hosts, names of the hosts, blocks, the line of now. */
+
+import { ticks } from "./axis.js";
+import { boxOf, paintBlocks, paintSaved } from "./bars.js";
+import { KINDS } from "./model.js";
+
+/** Heights of the axis and of the strip that shows the use of the hosts, px. */
+export const AXIS = 40;
+export const STRIP = 34;
+
+const NAME_HEIGHT = 12;
+
+/** Paint a frame. See Timeline for what a frame is. Returns how many blocks were painted. */
+export function paint(context, palette, frame) {
+  context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+  context.fillStyle = palette.surface;
+  context.fillRect(0, 0, frame.width, frame.height);
+  const lines = ticks(frame.start, frame.end, frame.perPixel);
+  context.save();
+  context.beginPath();
+  context.rect(frame.left, frame.top, frame.width - frame.left, frame.height - frame.top);
+  context.clip();
+  paintRows(context, palette, frame);
+  paintLines(context, palette, frame, lines);
+  if (frame.rowHeight < 8) paintSaved(context, palette, frame, frame.saved);
+  const painted = paintBlocks(context, palette, frame, frame.blocks);
+  if (frame.rowHeight >= 8) paintSaved(context, palette, frame, frame.saved);
+  paintSelection(context, palette, frame);
+  context.restore();
+  paintHead(context, palette, frame, lines);
+  paintNames(context, palette, frame);
+  paintNow(context, palette, frame);
+  return painted;
+}
+
+function paintRows(context, palette, frame) {
+  const bottom = Math.min(frame.y(frame.hosts.length), frame.height);
+  if (frame.rowHeight >= 8) {
+    context.fillStyle = palette.stripe;
+    for (let row = frame.firstRow + (frame.firstRow % 2); row < frame.lastRow; row += 2) {
+      context.fillRect(frame.left, frame.y(row), frame.width - frame.left, frame.rowHeight);
+    }
+  }
+  for (let row = frame.firstRow; row < frame.lastRow; row += 1) {
+    if (frame.hosts[row].state === "up") continue;
+    context.fillStyle = palette.hatch("down", frame.hosts[row].state === "down" ? palette.muted : palette.line);
+    context.globalAlpha = 0.5;
+    context.fillRect(frame.left, frame.y(row), frame.width - frame.left, frame.rowHeight);
+    context.globalAlpha = 1;
+  }
+  if (frame.hover !== null) {
+    context.fillStyle = palette.grid;
+    context.fillRect(frame.left, frame.y(frame.hover), frame.width - frame.left, frame.rowHeight);
+  }
+  context.fillStyle = palette.line;
+  context.fillRect(frame.left, bottom, frame.width - frame.left, 1);
+}
+
+function paintLines(context, palette, frame, lines) {
+  const bottom = Math.min(frame.y(frame.hosts.length), frame.height);
+  for (const [tier, colour] of [[lines.minor, palette.grid], [lines.major, palette.line]]) {
+    context.fillStyle = colour;
+    for (const { at } of tier) context.fillRect(frame.x(at), frame.top, 1, bottom - frame.top);
+  }
+}
+
+function paintSelection(context, palette, frame) {
+  if (frame.selected === null) return;
+  context.lineWidth = 3;
+  for (const block of frame.blocks) {
+    if (block.lease.id !== frame.selected) continue;
+    const box = boxOf(block, frame);
+    if (!box) continue;
+    context.strokeStyle = palette.surface;
+    context.strokeRect(box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2);
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 2;
+    context.strokeRect(box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2);
+    context.lineWidth = 3;
+  }
+}
+
+function paintHead(context, palette, frame, lines) {
+  const wide = frame.width - frame.left;
+  context.fillStyle = palette.surface;
+  context.fillRect(0, 0, frame.width, frame.top);
+  context.save();
+  context.beginPath();
+  context.rect(frame.left, 0, wide, frame.top);
+  context.clip();
+  context.textBaseline = "middle";
+  context.font = `600 12px ${palette.font}`;
+  lines.major.forEach(({ at, label }, index) => {
+    const next = index + 1 < lines.major.length ? frame.x(lines.major[index + 1].at) : Infinity;
+    const length = context.measureText(label).width;
+    // The label stays in sight as long as any of its stretch is, and gives way to the next one.
+    const x = Math.min(Math.max(frame.x(at) + 6, frame.left + 6), next - length - 12);
+    context.fillStyle = palette.ink;
+    if (x + length > frame.left) context.fillText(label, x, 12);
+    context.fillStyle = palette.line;
+    context.fillRect(frame.x(at), 0, 1, frame.top);
+  });
+  context.font = `11px ${palette.font}`;
+  for (const { at, label } of lines.minor) {
+    context.fillStyle = palette.line;
+    context.fillRect(frame.x(at), AXIS - 18, 1, 18);
+    context.fillStyle = palette.muted;
+    context.fillText(label, frame.x(at) + 5, AXIS - 9);
+  }
+  paintUse(context, palette, frame);
+  context.restore();
+  context.fillStyle = palette.line;
+  context.fillRect(0, AXIS, frame.width, 1);
+  context.fillRect(0, frame.top - 1, frame.width, 1);
+}
+
+function paintUse(context, palette, frame) {
+  const step = 2;
+  const columns = Math.ceil((frame.width - frame.left) / step);
+  const shares = frame.load.averages(frame.start, frame.perPixel * step, columns);
+  const all = Math.max(frame.hosts.length, 1);
+  const foot = frame.top - 4;
+  const high = STRIP - 8;
+  context.fillStyle = palette.line;
+  context.fillRect(frame.left, foot, frame.width - frame.left, 1);
+  KINDS.forEach((kind, index) => {
+    for (const [tone, from, until] of frame.split(columns, step)) {
+      context.fillStyle = palette.fill({ id: "", kind }, tone);
+      for (let column = from; column < until; column += 1) {
+        const below = shares[column].slice(0, index).reduce((sum, value) => sum + value, 0);
+        const value = shares[column][index];
+        if (value <= 0) continue;
+        const y = foot - ((below + value) / all) * high;
+        context.fillRect(frame.left + column * step, y, step, (value / all) * high);
+      }
+    }
+  });
+}
+
+function paintNames(context, palette, frame) {
+  context.fillStyle = palette.surface;
+  context.fillRect(0, frame.top, frame.left, frame.height - frame.top);
+  context.save();
+  context.beginPath();
+  context.rect(0, frame.top, frame.left - 1, frame.height - frame.top);
+  context.clip();
+  context.textBaseline = "middle";
+  const every = Math.max(1, Math.ceil((NAME_HEIGHT + 3) / frame.rowHeight));
+  const size = Math.min(11, Math.max(9, frame.rowHeight - 2));
+  for (let row = frame.firstRow - (frame.firstRow % every); row < frame.lastRow; row += 1) {
+    const host = frame.hosts[row];
+    const hovered = row === frame.hover;
+    if (row % every && !hovered) continue;
+    const y = frame.y(row) + (every === 1 ? frame.rowHeight / 2 : NAME_HEIGHT / 2);
+    if (hovered) {
+      context.fillStyle = palette.grid;
+      context.fillRect(0, y - NAME_HEIGHT / 2 - 1, frame.left, NAME_HEIGHT + 2);
+    }
+    context.font = `${hovered ? "600 " : ""}${every === 1 ? size : 11}px ${palette.font}`;
+    context.fillStyle = host.state === "up" ? palette.ink : palette.muted;
+    context.fillText(host.state === "up" ? host.name : `✕ ${host.name}`, 10, y);
+  }
+  context.restore();
+  context.fillStyle = palette.line;
+  context.fillRect(frame.left - 1, 0, 1, frame.height);
+  context.fillStyle = palette.muted;
+  context.font = `11px ${palette.font}`;
+  context.textBaseline = "middle";
+  context.fillText("UTC", 10, AXIS - 9);
+  context.fillText("Hosts used", 10, AXIS + STRIP / 2, frame.left - 14);
+}
+
+function paintNow(context, palette, frame) {
+  const x = frame.x(frame.now);
+  if (x < frame.left || x > frame.width) return;
+  context.fillStyle = palette.now;
+  context.fillRect(x - 0.75, AXIS - 18, 1.5, frame.height - AXIS + 18);
+  const label = "now";
+  context.font = `600 11px ${palette.font}`;
+  const length = context.measureText(label).width + 10;
+  const left = Math.min(Math.max(x - length / 2, frame.left), frame.width - length);
+  context.beginPath();
+  context.roundRect(left, AXIS - 17, length, 15, 4);
+  context.fill();
+  context.fillStyle = palette.surface;
+  context.textBaseline = "middle";
+  context.fillText(label, left + 5, AXIS - 9);
+}

@@ -1,0 +1,66 @@
+/** What people have chosen: view, filters, zoom. Lives in the hash of the address, so that it can be kept and sent on. */
+
+import { GROUPS, KINDS, groupOf } from "./model.js";
+
+export const VIEWS = ["timeline", "queue", "leases"];
+
+/** Values of a list that are known; all of them if there is no list. */
+function chosen(text, known) {
+  return new Set(text === null ? known : text.split(",").filter((value) => known.includes(value)));
+}
+
+/** A positive number, or none. */
+function positive(text) {
+  const value = Number(text);
+  return text !== null && Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/** Read the settings out of a hash such as "#view=queue&kind=deadline". */
+export function readSettings(hash) {
+  const values = new URLSearchParams(hash.replace(/^#/, ""));
+  const rows = values.get("rows");
+  return {
+    view: VIEWS.includes(values.get("view")) ? values.get("view") : "timeline",
+    kinds: chosen(values.get("kind"), KINDS),
+    groups: chosen(values.get("state"), Object.keys(GROUPS)),
+    project: values.get("project") ?? "",
+    name: values.get("name") ?? "",
+    lease: values.get("lease"),
+    span: positive(values.get("span")),
+    start: positive(values.get("start")),
+    rows: positive(rows) ?? "fit",
+  };
+}
+
+/** The hash of settings; what is as usual is left out. */
+export function writeSettings(settings) {
+  const values = new URLSearchParams();
+  if (settings.view !== "timeline") values.set("view", settings.view);
+  if (settings.kinds.size < KINDS.length) values.set("kind", [...settings.kinds].join(","));
+  if (settings.groups.size < Object.keys(GROUPS).length) values.set("state", [...settings.groups].join(","));
+  if (settings.project) values.set("project", settings.project);
+  if (settings.name) values.set("name", settings.name);
+  if (settings.lease) values.set("lease", settings.lease);
+  if (settings.span !== null) values.set("span", Math.round(settings.span));
+  if (settings.start !== null) values.set("start", Math.round(settings.start));
+  if (settings.rows !== "fit") values.set("rows", settings.rows);
+  const text = values.toString().replaceAll("%2C", ",");
+  return text && `#${text}`;
+}
+
+/** Whether the filters leave anything out. */
+export const isFiltered = (settings) =>
+  settings.kinds.size < KINDS.length ||
+  settings.groups.size < Object.keys(GROUPS).length ||
+  settings.project !== "" ||
+  settings.name !== "";
+
+/** Whether the filters let a lease through. The name may be a part of the name, or the id. */
+export function matcher(settings) {
+  const name = settings.name.trim().toLowerCase();
+  return (lease) =>
+    (settings.kinds.has(lease.kind) || !KINDS.includes(lease.kind)) &&
+    settings.groups.has(groupOf(lease)) &&
+    (!settings.project || lease.project_id === settings.project) &&
+    (!name || lease.name.toLowerCase().includes(name) || lease.id.toLowerCase() === name);
+}

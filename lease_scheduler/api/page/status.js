@@ -1,0 +1,77 @@
+/** The head of the page (clock, counts, connection) and the messages that stand in place of a view or above it. */
+
+import { duration, longInstant, number } from "./format.js";
+
+const element = (id) => document.getElementById(id);
+
+/** Show the server's clock, and its speed if that is not the usual one. */
+export function showClock(clock) {
+  const now = clock.now();
+  if (now === null) return;
+  const text = `${longInstant(Math.floor(now))} UTC`;
+  if (element("clock").textContent !== text) {
+    element("clock").textContent = text;
+    element("clock").dateTime = new Date(Math.floor(now) * 1000).toISOString();
+  }
+  const fast = Math.abs(clock.rate - 1) > 0.05 && clock.rate > 0;
+  const speed = fast ? `1 s here is ${duration(clock.rate)} there` : "";
+  if (element("speed").textContent !== speed) element("speed").textContent = speed;
+}
+
+/** Show how many leases are in which state, and how many hosts are held. */
+export function showCounts(model, now, queued) {
+  const counts = model.counts();
+  for (const group of ["active", "planned", "queued", "suspended"]) {
+    element(`count-${group}`).textContent = number(counts[group]);
+  }
+  element("queue-count").textContent = queued ? number(queued) : "";
+  const { held, usable } = model.use(now);
+  const share = usable ? held / usable : 0;
+  element("use").textContent = usable ? `${Math.round(share * 100)} %` : "–";
+  element("use").title = `${number(held)} of ${number(usable)} hosts`;
+  element("use-bar").value = share;
+}
+
+/** Show the state of the connection; the countdown is not for screen readers. */
+export function showStatus({ state, message, retryAt }) {
+  const line = element("status");
+  const words = { loading: "Loading…", live: "Live", lost: "Connection lost, retrying", token: "Token needed" };
+  if (line.dataset.state !== state) line.textContent = words[state];
+  line.dataset.state = state;
+  line.title = message;
+  element("retry").hidden = state !== "lost";
+  if (retryAt !== null) {
+    const seconds = Math.max(0, Math.ceil((retryAt - performance.now()) / 1000));
+    const countdown = line.querySelector("span") ?? line.appendChild(document.createElement("span"));
+    countdown.setAttribute("aria-hidden", "true");
+    countdown.textContent = ` in ${seconds} s`;
+  }
+}
+
+/** Show a message with a title, a text and perhaps a button; none hides it. */
+export function showMessage(message) {
+  const section = element("message");
+  section.hidden = !message;
+  if (!message) return;
+  const [title, text, button] = section.children;
+  section.className = message.kind;
+  if (title.textContent !== message.title) title.textContent = message.title;
+  if (text.textContent !== message.text) text.textContent = message.text;
+  button.hidden = !message.action;
+  button.textContent = message.action?.label ?? "";
+  button.onclick = message.action?.run ?? null;
+}
+
+/** Show what is under the pointer, beside it. */
+export function showTip(lease, event, phase) {
+  const tip = element("tip");
+  tip.hidden = !lease;
+  if (!lease) return;
+  const lines = [lease.name, `${lease.kind}, ${lease.state}`, ...phase];
+  tip.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })));
+  const box = tip.parentElement.getBoundingClientRect();
+  const x = event.clientX - box.left;
+  const y = event.clientY - box.top;
+  tip.style.left = `${Math.max(4, Math.min(x + 14, box.width - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${y + 18 + tip.offsetHeight > box.height ? y - tip.offsetHeight - 10 : y + 18}px`;
+}

@@ -1,0 +1,156 @@
+/** Tables of leases that sort, page and stay where they are while their content changes. */
+
+import { number } from "./format.js";
+
+const PAGE = 100;
+
+/**
+ * A column: key, label, whether it is a number, value(lease) to sort by, text(lease) to show, and a class for its cells.
+ * @typedef {{key: string, label: string, numeric?: boolean, value: (lease: object) => any,
+ *   text: (lease: object) => string, style?: (lease: object) => string}} Column
+ */
+
+/** Order of two values; what is missing comes last. */
+function compare(a, b) {
+  const [none, other] = [a === null || a === undefined, b === null || b === undefined];
+  if (none || other) return none - other;
+  return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+}
+
+/** Set a text only if it differs, so that selections and screen readers are left in peace. */
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export class Table {
+  #body;
+  #heads = new Map();
+  #pager;
+  #columns;
+  #onOpen;
+  #rows = new Map();
+  #leases = [];
+  #page = 0;
+  #sort;
+
+  /**
+   * @param {HTMLElement} section has a table and an element of the class pager
+   * @param {Column[]} columns the first one has the buttons that open the details
+   * @param {{key: string, down: boolean}} sort order at first
+   * @param {(lease: object) => void} onOpen
+   */
+  constructor(section, columns, sort, onOpen) {
+    this.#columns = columns;
+    this.#sort = sort;
+    this.#onOpen = onOpen;
+    const table = section.querySelector("table");
+    const head = table.createTHead().insertRow();
+    for (const column of columns) head.append(this.#head(column));
+    this.#body = table.createTBody();
+    this.#pager = section.querySelector(".pager");
+    const [back, , forth] = this.#pager.children;
+    back.addEventListener("click", () => this.#turn(-1));
+    forth.addEventListener("click", () => this.#turn(1));
+    this.#mark();
+  }
+
+  /** Show these leases. */
+  setLeases(leases) {
+    this.#leases = leases;
+    this.#show();
+  }
+
+  #head(column) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    if (column.numeric) cell.className = "numeric";
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = column.label;
+    button.addEventListener("click", () => {
+      this.#sort = { key: column.key, down: this.#sort.key === column.key && !this.#sort.down };
+      this.#page = 0;
+      this.#mark();
+      this.#show();
+    });
+    cell.append(button);
+    this.#heads.set(column.key, cell);
+    return cell;
+  }
+
+  #mark() {
+    for (const [key, cell] of this.#heads) {
+      const direction = this.#sort.down ? "descending" : "ascending";
+      if (key === this.#sort.key) cell.setAttribute("aria-sort", direction);
+      else cell.removeAttribute("aria-sort");
+    }
+  }
+
+  #turn(step) {
+    this.#page += step;
+    this.#show();
+    this.#body.parentElement.parentElement.scrollTop = 0;
+  }
+
+  #show() {
+    const { value } = this.#columns.find((column) => column.key === this.#sort.key);
+    const sign = this.#sort.down ? -1 : 1;
+    const keyed = this.#leases.map((lease) => ({ lease, key: value(lease) }));
+    keyed.sort((a, b) => {
+      const missing = (a.key ?? null) === null || (b.key ?? null) === null;
+      return (missing ? 1 : sign) * compare(a.key, b.key) || compare(a.lease.id, b.lease.id);
+    });
+    const pages = Math.max(1, Math.ceil(keyed.length / PAGE));
+    this.#page = Math.min(Math.max(this.#page, 0), pages - 1);
+    const first = this.#page * PAGE;
+    this.#fill(keyed.slice(first, first + PAGE).map(({ lease }) => lease));
+    const [back, range, forth] = this.#pager.children;
+    this.#pager.hidden = pages === 1;
+    back.disabled = this.#page === 0;
+    forth.disabled = this.#page === pages - 1;
+    const last = Math.min(first + PAGE, keyed.length);
+    setText(range, `${number(first + 1)} to ${number(last)} of ${number(keyed.length)}`);
+  }
+
+  #fill(leases) {
+    const focused = this.#body.contains(document.activeElement) ? document.activeElement : null;
+    const before = this.#rows;
+    this.#rows = new Map();
+    let next = this.#body.firstElementChild;
+    for (const lease of leases) {
+      const row = before.get(lease.id) ?? this.#row(lease.id);
+      before.delete(lease.id);
+      this.#rows.set(lease.id, row);
+      row.lease = lease;
+      this.#columns.forEach((column, index) => {
+        const target = index ? row.element.cells[index] : row.button;
+        setText(target, column.text(lease));
+        if (column.style) target.className = column.style(lease);
+      });
+      if (row.element === next) next = next.nextElementSibling;
+      else this.#body.insertBefore(row.element, next);
+    }
+    for (const row of before.values()) row.element.remove();
+    // A row that has moved has lost the focus on the way.
+    if (focused && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+  }
+
+  #row(id) {
+    const element = document.createElement("tr");
+    const button = document.createElement("button");
+    const row = { element, button, lease: null };
+    button.type = "button";
+    button.dataset.lease = id;
+    button.addEventListener("click", () => this.#onOpen(row.lease));
+    this.#columns.forEach((column, index) => {
+      const cell = document.createElement(index ? "td" : "th");
+      if (!index) {
+        cell.scope = "row";
+        cell.append(button);
+      }
+      if (column.numeric) cell.className = "numeric";
+      element.append(cell);
+    });
+    return row;
+  }
+}

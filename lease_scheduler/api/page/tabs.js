@@ -1,0 +1,33 @@
+/** The tabs that choose a view. */
+
+import { VIEWS } from "./settings.js";
+
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+
+/** Let people choose a view by click or, inside the list of tabs, by arrow keys. */
+export function listenTabs(onChoose) {
+  const tabs = VIEWS.map((view) => document.getElementById(`tab-${view}`));
+  tabs.forEach((tab, index) => {
+    tab.addEventListener("click", () => onChoose(VIEWS[index]));
+    tab.addEventListener("keydown", (event) => {
+      const ends = { Home: 0, End: tabs.length - 1 };
+      const step = STEPS[event.key];
+      const next = step ? (index + step + tabs.length) % tabs.length : ends[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      onChoose(VIEWS[next]);
+      tabs[next].focus();
+    });
+  });
+}
+
+/** Show one view; none of the panels if there is nothing to show in them. */
+export function showView(view, shown) {
+  for (const other of VIEWS) {
+    const tab = document.getElementById(`tab-${other}`);
+    tab.setAttribute("aria-selected", String(other === view));
+    tab.tabIndex = other === view ? 0 : -1;
+    document.getElementById(`view-${other}`).hidden = other !== view || !shown;
+  }
+  document.getElementById("tools").hidden = view !== "timeline";
+}

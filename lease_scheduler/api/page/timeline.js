@@ -1,0 +1,333 @@
+/**
+ * The chart of hosts against time. Holds what is in sight (stretch of time, row height, scrolling) and paints it; rows
+ * that are out of sight cost nothing but a look at their blocks.
+ */
+
+import { boxOf } from "./bars.js";
+import { DAY } from "./format.js";
+import { arrange } from "./layout.js";
+import { Load } from "./load.js";
+import { AXIS, STRIP, paint } from "./paint.js";
+import { Palette } from "./palette.js";
+
+/** Stretches of time to choose from, s. */
+export const SPANS = { hour: 3600, day: DAY, week: 7 * DAY, month: 30 * DAY };
+/** Row heights, px. */
+export const ROW = { least: 1, most: 24 };
+
+const SHORTEST = 120;
+const LONGEST = 5 * 365 * DAY;
+/** Leases without end do not count when everything is to be in sight. */
+const FARTHEST = 400 * DAY;
+/** Where the line of now stands in a view that follows it. */
+const ANCHOR = 0.35;
+const FOOT = 12;
+const KEPT_FRAMES = 240;
+
+export class Timeline {
+  #scroller;
+  #canvas;
+  #context;
+  #sizer;
+  #palette = null;
+  #clock;
+  #onMove;
+  #requested = false;
+  #anchor = ANCHOR;
+  #painted = null;
+  #widths = new Map();
+  #hosts = [];
+  #layout = { blocks: [], saved: [], rows: [], start: Infinity, end: -Infinity };
+  #load = new Load([]);
+  #shows = () => true;
+  /** First instant in sight and how many seconds are. */
+  start = 0;
+  span = DAY;
+  follow = true;
+  /** Row height, px, or "fit": as high as lets all hosts be in sight. */
+  rows = "fit";
+  hover = null;
+  selected = null;
+  /** Milliseconds that the last frames took to paint, and how many blocks the last one had. */
+  frames = [];
+  painted = 0;
+
+  /**
+   * @param {HTMLElement} scroller scrolls the rows; has a sizer with a canvas in it
+   * @param {() => number|null} clock the server's instant, s
+   * @param {() => void} onMove what is in sight has changed
+   */
+  constructor(scroller, clock, onMove) {
+    this.#scroller = scroller;
+    this.#sizer = scroller.firstElementChild;
+    this.#canvas = scroller.querySelector("canvas");
+    this.#context = this.#canvas.getContext("2d", { alpha: false });
+    this.#clock = clock;
+    this.#onMove = onMove;
+    new ResizeObserver(() => this.#resize()).observe(scroller);
+    scroller.addEventListener("scroll", () => this.draw());
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+      matchMedia(query).addEventListener("change", () => this.#recolour());
+    }
+  }
+
+  /** Show these leases on these hosts. */
+  setData(model) {
+    this.#hosts = model.rows;
+    this.#layout = arrange(model.leases.values(), model.rowOf);
+    this.#load = new Load(this.#layout.rows);
+    this.#measure();
+    this.draw();
+  }
+
+  /** Show leases for which the function is true; the others stay as shadows, since their hosts are not free. */
+  setFilter(shows) {
+    this.#shows = shows;
+    this.draw();
+  }
+
+  /** Go on with the clock; called often. */
+  tick() {
+    const now = this.#clock();
+    if (now === null) return;
+    if (this.follow) {
+      const start = now - this.#anchor * this.span;
+      if (Math.abs(start - this.start) >= this.#perPixel / 2) this.#move(start, this.span);
+    } else if (this.#painted !== null && Math.abs(now - this.#painted) >= this.#perPixel / 2) this.draw();
+  }
+
+  /** Follow the line of now, or stop doing so. */
+  setFollow(follow) {
+    this.follow = follow;
+    const now = this.#clock();
+    if (follow && now !== null) {
+      const place = (now - this.start) / this.span;
+      this.#anchor = place > 0.05 && place < 0.95 ? place : ANCHOR;
+      this.#move(now - this.#anchor * this.span, this.span);
+    }
+    this.#onMove();
+  }
+
+  /** Move by seconds; the line of now is not followed any more. */
+  pan(seconds) {
+    this.follow = false;
+    this.#move(this.start + seconds, this.span);
+  }
+
+  /** Show another stretch of time around an instant, by default now if it is followed and the middle otherwise. */
+  zoomTo(span, around = null) {
+    const wanted = Math.min(Math.max(span, SHORTEST), LONGEST);
+    const now = this.#clock();
+    const at = around ?? (this.follow && now !== null ? now : this.start + this.span / 2);
+    const place = (at - this.start) / this.span;
+    this.#move(at - place * wanted, wanted);
+    if (this.follow && now !== null) this.#anchor = (now - this.start) / wanted;
+  }
+
+  /** Show exactly this stretch of time. */
+  show(start, span) {
+    this.follow = false;
+    this.#move(start, span);
+  }
+
+  /** Show everything that is known. */
+  fit() {
+    const now = this.#clock() ?? 0;
+    const start = Math.max(Math.min(this.#layout.start, now), now - FARTHEST);
+    const end = Math.min(Math.max(this.#layout.end, now), now + FARTHEST);
+    const margin = Math.max((end - start) * 0.02, 60);
+    this.#move(start - margin, end - start + 2 * margin);
+    this.#anchor = (now - this.start) / this.span;
+    this.#scroller.scrollTop = 0;
+  }
+
+  /** Set the height of a row, px or "fit". */
+  setRows(rows) {
+    const middle = (this.#scroller.scrollTop + this.#plotHeight / 2) / this.rowHeight;
+    this.rows = rows === "fit" ? rows : Math.min(Math.max(rows, ROW.least), ROW.most);
+    this.#measure();
+    this.#scroller.scrollTop = middle * this.rowHeight - this.#plotHeight / 2;
+    this.draw();
+    this.#onMove();
+  }
+
+  /** Height of a row in px. */
+  get rowHeight() {
+    if (this.rows !== "fit") return this.rows;
+    const high = (this.#plotHeight - FOOT) / Math.max(this.#hosts.length, 1);
+    return Math.min(Math.max(high, ROW.least), ROW.most);
+  }
+
+  /** Scroll by rows. */
+  scrollRows(rows) {
+    this.#scroller.scrollTop += rows * Math.max(this.rowHeight, 12);
+  }
+
+  /** Scroll by screens. */
+  scrollPages(pages) {
+    this.#scroller.scrollTop += pages * this.#plotHeight * 0.9;
+  }
+
+  /** Lease and row under a point of the canvas. */
+  at(x, y) {
+    const frame = this.#frame();
+    if (x < 0 || y < frame.top) return { lease: null, row: null };
+    const row = Math.floor((y - frame.top + this.#scroller.scrollTop) / frame.rowHeight);
+    if (row < 0 || row >= this.#hosts.length) return { lease: null, row: null };
+    const hit = x < frame.left ? undefined : this.#layout.blocks.findLast((block) => {
+      const box = frame.shows(block.lease) ? boxOf(block, frame) : null;
+      return box && x >= box[0] - 1 && x <= box[0] + box[2] + 1 && y >= box[1] && y <= box[1] + box[3];
+    });
+    return { lease: hit?.lease ?? null, row };
+  }
+
+  /** Instant at a place of the canvas, s. */
+  instantAt(x) {
+    return this.start + (x - this.#left) * this.#perPixel;
+  }
+
+  /** Seconds in a pixel. */
+  get perPixel() {
+    return this.#perPixel;
+  }
+
+  /** Leases that are in sight, in the order of their starts. */
+  inSight() {
+    const frame = this.#frame();
+    const seen = new Map();
+    for (const block of this.#layout.blocks) {
+      if (!frame.shows(block.lease) || !boxOf(block, frame)) continue;
+      const first = seen.get(block.lease.id);
+      if (!first || block.start < first.start) seen.set(block.lease.id, block);
+    }
+    return [...seen.values()].sort((a, b) => a.start - b.start || a.row - b.row).map((block) => block.lease);
+  }
+
+  /** Rectangles of a lease on the canvas, as [x, y, width, height] in px, of those blocks that are in sight. */
+  boxes(id) {
+    const frame = this.#frame();
+    return this.#layout.blocks
+      .filter((block) => block.lease.id === id)
+      .map((block) => boxOf(block, frame))
+      .filter((box) => box !== null);
+  }
+
+  /** Bring a lease into sight, the run that is nearest to now. */
+  reveal(id) {
+    const blocks = this.#layout.blocks.filter((block) => block.lease.id === id);
+    if (!blocks.length) return false;
+    const now = this.#clock() ?? 0;
+    const away = (block) => Math.max(block.start - now, now - block.end, 0);
+    const block = blocks.reduce((best, other) => (away(other) < away(best) ? other : best));
+    const end = Math.min(block.end, block.start + FARTHEST);
+    if (block.start < this.start || end > this.start + this.span) {
+      const span = Math.min(Math.max(this.span, (end - block.start) * 1.5), LONGEST);
+      this.show((block.start + end) / 2 - span / 2, span);
+    }
+    const top = block.row * this.rowHeight;
+    const bottom = (block.row + block.rows) * this.rowHeight;
+    const { scrollTop } = this.#scroller;
+    if (bottom < scrollTop + 20 || top > scrollTop + this.#plotHeight - 20) {
+      this.#scroller.scrollTop = top - this.#plotHeight / 3;
+    }
+    this.draw();
+    return true;
+  }
+
+  /** Paint at the next frame of the screen. */
+  draw() {
+    if (this.#requested) return;
+    this.#requested = true;
+    requestAnimationFrame(() => {
+      this.#requested = false;
+      if (!this.#canvas.width || !this.#canvas.clientWidth) return;
+      const began = performance.now();
+      const frame = this.#frame();
+      this.painted = paint(this.#context, this.#colours(), frame);
+      this.#painted = frame.now;
+      this.frames.push(performance.now() - began);
+      if (this.frames.length > KEPT_FRAMES) this.frames.shift();
+    });
+  }
+
+  get #plotHeight() {
+    return Math.max(this.#scroller.clientHeight - AXIS - STRIP, 1);
+  }
+
+  get #left() {
+    const longest = this.#hosts.reduce((most, host) => Math.max(most, host.name.length), 8);
+    const most = this.#scroller.clientWidth < 600 ? 84 : 180;
+    return Math.round(Math.min(Math.max(longest * 6.6 + 24, 76), most));
+  }
+
+  get #perPixel() {
+    return this.span / Math.max(this.#scroller.clientWidth - this.#left, 1);
+  }
+
+  #move(start, span) {
+    this.start = start;
+    this.span = span;
+    this.draw();
+    this.#onMove();
+  }
+
+  #colours() {
+    this.#palette ??= new Palette(this.#scroller, this.#context, devicePixelRatio);
+    return this.#palette;
+  }
+
+  #recolour() {
+    this.#palette = null;
+    this.draw();
+  }
+
+  #resize() {
+    const { clientWidth, clientHeight } = this.#scroller;
+    const ratio = devicePixelRatio;
+    this.#canvas.width = Math.round(clientWidth * ratio);
+    this.#canvas.height = Math.round(clientHeight * ratio);
+    this.#canvas.style.width = `${clientWidth}px`;
+    this.#canvas.style.height = `${clientHeight}px`;
+    this.#palette = null;
+    this.#measure();
+    this.draw();
+    this.#onMove();
+  }
+
+  /** Make the rows as high as they are, so that the browser scrolls them. */
+  #measure() {
+    const high = AXIS + STRIP + this.#hosts.length * this.rowHeight + FOOT;
+    this.#sizer.style.height = `${Math.max(high, this.#scroller.clientHeight)}px`;
+  }
+
+  /** What a frame is painted from. */
+  #frame() {
+    const ratio = devicePixelRatio;
+    const snap = (value) => Math.round(value * ratio) / ratio;
+    const [left, perPixel, rowHeight, top] = [this.#left, this.#perPixel, this.rowHeight, AXIS + STRIP];
+    const { scrollTop, clientWidth: width, clientHeight: height } = this.#scroller;
+    const now = this.#clock() ?? 0;
+    const x = (instant) => snap(left + (instant - this.start) / perPixel);
+    return {
+      ratio, snap, left, top, width, height, perPixel, rowHeight, now, x,
+      y: (row) => snap(top + row * rowHeight - scrollTop),
+      start: this.start,
+      end: this.start + this.span,
+      firstRow: Math.max(0, Math.floor(scrollTop / rowHeight)),
+      lastRow: Math.min(this.#hosts.length, Math.ceil((scrollTop + height - top) / rowHeight)),
+      hosts: this.#hosts,
+      blocks: this.#layout.blocks,
+      saved: this.#layout.saved,
+      load: this.#load,
+      shows: this.#shows,
+      hover: this.hover,
+      selected: this.selected,
+      widths: this.#widths,
+      /** Columns of the strip before and after now, as [tone, first, end]. */
+      split: (columns, step) => {
+        const middle = Math.min(Math.max(Math.round((x(now) - left) / step), 0), columns);
+        return [["past", 0, middle], ["ahead", middle, columns]];
+      },
+    };
+  }
+}

@@ -1,0 +1,92 @@
+"""When the leases of a series start: iCalendar recurrence rules (RFC 5545, section 3.3.10), evaluated in UTC."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
+
+from lease_scheduler.api.errors import ApiError
+
+_FIELD = "rule"
+#: Parts of a rule and what their values look like. Finer than hours are no leases.
+_PARTS = {
+    "FREQ": re.compile("YEARLY|MONTHLY|WEEKLY|DAILY|HOURLY"),
+    "INTERVAL": re.compile("[1-9][0-9]{0,3}"),
+    "COUNT": re.compile("[1-9][0-9]{0,4}"),
+    "UNTIL": re.compile(r"[0-9]{8}(T[0-9]{6}Z)?"),
+    "BYDAY": re.compile("[+-]?[0-9]{0,2}(MO|TU|WE|TH|FR|SA|SU)(,[+-]?[0-9]{0,2}(MO|TU|WE|TH|FR|SA|SU))*"),
+    "BYMONTHDAY": re.compile("-?[1-9][0-9]?(,-?[1-9][0-9]?)*"),
+    "BYMONTH": re.compile("[1-9][0-9]?(,[1-9][0-9]?)*"),
+    "BYSETPOS": re.compile("-?[1-9][0-9]{0,2}(,-?[1-9][0-9]{0,2})*"),
+    "WKST": re.compile("MO|TU|WE|TH|FR|SA|SU"),
+}
+
+
+def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
+    """The instants that a rule means, ascending.
+
+    :param rule: like ``FREQ=WEEKLY;COUNT=10``, with or without ``RRULE:`` before it
+    :param first: the first instant that may be one of them
+    :param maximum: how many they may be
+    :param days: how far the last may lie ahead of the first
+    :raises ApiError: 400, the rule is none, has no end, or means none or too many
+    """
+    parts = _parts(rule)
+    count = int(parts.pop("COUNT", maximum + 1))
+    start = datetime.fromtimestamp(first, UTC)
+    horizon = start + timedelta(days=days)
+    try:
+        until = _until(parts.pop("UNTIL", None), horizon)
+        # A rule that nothing fits would be searched to the end of time; the horizon ends the search.
+        text = ";".join(f"{key}={value}" for key, value in parts.items())
+        found: list[int] = []
+        for date in rrulestr(f"{text};UNTIL={until:%Y%m%dT%H%M%SZ}", dtstart=start):
+            if len(found) == count:
+                break
+            found.append(int(date.timestamp()))
+            if len(found) > maximum:
+                raise _wrong(f"must mean {maximum} leases at most")
+    except (ValueError, OverflowError) as error:
+        raise _wrong(f"is no recurrence rule: {error}") from error
+    if not found:
+        raise _wrong("means no lease at all")
+    if count <= maximum and len(found) < count and until == horizon:
+        raise _wrong(f"only {len(found)} of {count} leases lie within {days} days")
+    return found
+
+
+def _parts(rule: str) -> dict[str, str]:
+    parts: dict[str, str] = {}
+    for part in rule.upper().removeprefix("RRULE:").split(";"):
+        key, _, value = part.partition("=")
+        if key not in _PARTS:
+            raise _wrong(f"{key or 'an empty part'} is not known; known are {', '.join(_PARTS)}")
+        if key in parts:
+            raise _wrong(f"{key} is there twice")
+        if not _PARTS[key].fullmatch(value):
+            raise _wrong(f"{key}={value} is not right; it must look like {_PARTS[key].pattern}")
+        parts[key] = value
+    if "FREQ" not in parts:
+        raise _wrong("must say FREQ, like FREQ=WEEKLY;COUNT=10")
+    if ("COUNT" in parts) == ("UNTIL" in parts):
+        raise _wrong("must have an end: give COUNT or UNTIL, and not both")
+    return parts
+
+
+def _until(text: str | None, horizon: datetime) -> datetime:
+    if text is None:
+        return horizon
+    if "T" in text:
+        until = datetime.strptime(text, "%Y%m%dT%H%M%SZ")
+    else:
+        until = datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)
+    until = until.replace(tzinfo=UTC)
+    if until > horizon:
+        raise _wrong(f"UNTIL must not be later than {horizon:%Y%m%dT%H%M%SZ}")
+    return until
+
+
+def _wrong(problem: str) -> ApiError:
+    return ApiError(400, f"{_FIELD}: {problem}", _FIELD)

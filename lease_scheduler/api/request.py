@@ -1,0 +1,135 @@
+"""What a handler gets and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from oslo_policy import policy
+
+from lease_scheduler.api.context import Caller
+from lease_scheduler.api.errors import forbidden
+from lease_scheduler.api.interfaces import Document, EngineClient, Reader
+from lease_scheduler.api.microversions import V1_2, Version
+from lease_scheduler.api.settings import ApiSettings
+from lease_scheduler.api.validation import Problem
+from lease_scheduler.engine.interfaces import Clock
+
+if TYPE_CHECKING:
+    from lease_scheduler.api.routes import Route
+
+
+@dataclass(frozen=True)
+class Services:
+    """What all requests share."""
+
+    settings: ApiSettings
+    engine: EngineClient
+    reader: Reader
+    clock: Clock
+    enforcer: policy.Enforcer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request.
+
+    :ivar body: a JSON value, bytes of another content type, or none
+    """
+
+    body: Any = None
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ApiRequest:
+    """A request that has passed the checks that all of them have in common.
+
+    :ivar arguments: the variable parts of the path
+    :ivar query: the converted query parameters
+    :ivar subject: the lease or series that the path names, none if it names none
+    :ivar raw_body: the JSON value of the body, unchecked
+    :ivar problems: what is wrong with it, worst first
+    """
+
+    services: Services
+    route: Route
+    version: Version
+    caller: Caller
+    base_url: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    subject: Document | None = None
+    raw_body: Any = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def body(self) -> Any:
+        """The checked body.
+
+        :raises ApiError: 400, it does not fit the schema
+        """
+        if self.problems:
+            raise self.problems[0].error()
+        return self.raw_body
+
+    @property
+    def reader(self) -> Reader:
+        """Shows what there is."""
+        return self.services.reader
+
+    @property
+    def engine(self) -> EngineClient:
+        """Changes things."""
+        return self.services.engine
+
+    @property
+    def now(self) -> int:
+        """The present instant."""
+        return self.services.clock.now()
+
+    @property
+    def extended(self) -> bool:
+        """Whether the client knows lease kinds and what comes with them."""
+        return self.version >= V1_2
+
+    @property
+    def named(self) -> Document:
+        """The lease or series that the path names."""
+        if self.subject is None:
+            raise TypeError(f"{self.route.name} names no object")
+        return self.subject
+
+    def may(self, rule: str, project_id: str | None = None) -> bool:
+        """Whether the policy allows something.
+
+        :param rule: name without the leading ``reservation:``
+        :param project_id: whose it is, none for the caller's own project
+        """
+        target = {"project_id": self.caller.project_id if project_id is None else project_id}
+        return bool(
+            self.services.enforcer.authorize(f"reservation:{rule}", target, self.caller.credentials(), do_raise=False)
+        )
+
+    def require(self, rule: str, project_id: str | None = None) -> None:
+        """Refuse what the policy does not allow.
+
+        :raises ApiError: 403
+        """
+        if not self.may(rule, project_id):
+            raise forbidden(f"reservation:{rule}")
+
+    def context(self) -> Document:
+        """Who asks, as the engine wants to know it."""
+        return {
+            "user_id": self.caller.user_id,
+            "project_id": self.caller.project_id,
+            "roles": sorted(self.caller.roles),
+            "is_admin": self.may("leases:all_projects"),
+            "request_id": self.caller.request_id,
+        }
+
+
+Handler = Callable[[ApiRequest], Answer]

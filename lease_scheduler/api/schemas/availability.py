@@ -1,0 +1,30 @@
+"""Availability: when nodes are free."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.schemas.base import Parameter
+from lease_scheduler.api.validation import Schema
+
+QUERY = (
+    Parameter("start", base.DATE, "Look from here on; default: now."),
+    Parameter("end", base.DATE, "Look up to here; default: seven days after the start."),
+    Parameter("duration", base.text(64, 1), 'For how long, like "2h30m"; default: one hour.'),
+    Parameter("count", base.integer(1, 100_000), "How many nodes at once; default: 1."),
+    Parameter("vcpus", base.integer(1), "VCPUs of a node."),
+    Parameter("memory_mb", base.integer(1), "Memory of a node."),
+    Parameter("disk_gb", base.integer(1), "Disk of a node."),
+    Parameter("resources", base.text(1_024, 1), 'Further resource classes, like "CUSTOM_GPU:2,PCPU:4".'),
+    Parameter("traits", base.text(1_024, 1), 'Traits that its host must have, like "HW_CPU_X86_AVX512,CUSTOM_SSD".'),
+    Parameter("properties", base.QUERY, "Query over the properties of its host."),
+    Parameter("exclusive", base.BOOLEAN, "Whole hosts."),
+    Parameter("per_host", base.integer(1, 100_000), "Most nodes on one host."),
+)
+
+
+def one(version: Version) -> Schema:
+    """Answer of GET /availability."""
+    del version
+    window = base.answer({"start": base.ISO_DATE, "end": base.MAYBE_ISO_DATE, "count": base.INTEGER})
+    return base.wrapped("availability", base.answer({"windows": base.array(window), "earliest": base.MAYBE_ISO_DATE}))

@@ -1,0 +1,116 @@
+"""Pieces of which the schemas are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.api.microversions import V1_0, Version
+from lease_scheduler.api.validation import WANTED, Schema
+
+#: Largest number that every column of the database holds.
+MAXIMUM_INTEGER = 2_147_483_647
+
+
+def text(maximum: int = 255, minimum: int = 0, **keywords: Any) -> Schema:
+    """A text of some length."""
+    return {"type": "string", "minLength": minimum, "maxLength": maximum, **keywords}
+
+
+def integer(minimum: int = 0, maximum: int = MAXIMUM_INTEGER, **keywords: Any) -> Schema:
+    """A whole number."""
+    return {"type": "integer", "minimum": minimum, "maximum": maximum, **keywords}
+
+
+def nullable(schema: Schema) -> Schema:
+    """The same, or null."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def closed(properties: Mapping[str, Schema], required: Sequence[str] = (), **keywords: Any) -> Schema:
+    """An object with these keys and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+        **keywords,
+    }
+
+
+def array(items: Schema, maximum: int | None = None, minimum: int = 0, **keywords: Any) -> Schema:
+    """A list."""
+    limits = {"minItems": minimum} | ({} if maximum is None else {"maxItems": maximum})
+    return {"type": "array", "items": items, **limits, **keywords}
+
+
+BOOLEAN: Schema = {"type": "boolean"}
+UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
+DATE: Schema = text(64, 1, examples=["2030-01-31 12:00"])
+DURATION: Schema = {
+    "type": ["integer", "string"],
+    "minimum": 1,
+    "maxLength": 64,
+    WANTED: 'a duration like 9000, "2h30m" or "PT2H30M"',
+    "examples": ["2h30m"],
+}
+QUERY: Schema = {
+    **text(4_096, examples=['["==", "$gpu", "yes"]']),
+    WANTED: 'a query like ["==", "$gpu", "yes"] in a text of at most 4096 characters',
+}
+
+# What answers consist of.
+STRING: Schema = {"type": "string"}
+MAYBE_STRING: Schema = {"type": ["string", "null"]}
+INTEGER: Schema = {"type": "integer"}
+MAYBE_INTEGER: Schema = {"type": ["integer", "null"]}
+NUMBER: Schema = {"type": "number"}
+LEASE_DATE: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$"}
+ROW_DATE: Schema = {"type": ["string", "null"], "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"}
+ISO_DATE: Schema = {"type": "string", "format": "date-time"}
+MAYBE_ISO_DATE: Schema = {"type": ["string", "null"], "format": "date-time"}
+
+
+def wrapped(key: str, schema: Schema) -> Schema:
+    """An answer: an object with one key."""
+    return closed({key: schema}, [key])
+
+
+def answer(properties: Mapping[str, Schema]) -> Schema:
+    """An answer that has all of these keys and no others."""
+    return closed(properties, list(properties))
+
+
+ALTERNATIVE = closed({"change": STRING, "start": MAYBE_ISO_DATE, "end": MAYBE_ISO_DATE, "count": MAYBE_INTEGER})
+
+ERROR: Schema = {
+    "type": "object",
+    "oneOf": [
+        closed(
+            {
+                "error_code": INTEGER,
+                "error_message": STRING,
+                "error_name": {"type": ["integer", "string"]},
+                "field": STRING,
+                "alternatives": array(ALTERNATIVE),
+            },
+            ["error_code", "error_message", "error_name"],
+        ),
+        answer({"error": INTEGER, "error_message": STRING}),
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A query parameter.
+
+    :ivar since: the microversion that brought it
+    """
+
+    name: str
+    schema: Schema
+    description: str
+    since: Version = V1_0
+    required: bool = False

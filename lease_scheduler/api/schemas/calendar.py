@@ -1,0 +1,38 @@
+"""The calendar page's document."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.schemas.base import Parameter
+from lease_scheduler.api.validation import Schema
+
+QUERY = (
+    Parameter("start", base.text(64, 1), "Show from here on: a date, or seconds since the epoch; default: a day ago."),
+    Parameter("end", base.text(64, 1), "Show up to here; default: a week after the start."),
+    Parameter("since", base.integer(0, 2**53), "Only what changed after this revision."),
+)
+
+
+def one(version: Version) -> Schema:
+    """Answer of GET /calendar."""
+    del version
+    host = base.answer(
+        {
+            "id": base.STRING,
+            "name": base.STRING,
+            "state": {"type": "string", "enum": ["up", "down", "disabled"]},
+            "vcpus": base.INTEGER,
+            "memory_mb": base.INTEGER,
+        }
+    )
+    return base.answer(
+        {
+            "now": base.INTEGER,
+            "revision": base.INTEGER,
+            "complete": base.BOOLEAN,
+            "hosts": base.array(host),
+            "leases": base.array({"type": "object", "required": ["id", "name", "kind", "state", "holdings", "past"]}),
+            "removed": base.array(base.STRING),
+        }
+    )

@@ -1,0 +1,97 @@
+"""Compute hosts."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.validation import MESSAGE, WANTED, Schema
+
+#: What is known of every host; no capability can have one of these names.
+FACTS = frozenset(
+    {
+        "id",
+        "hypervisor_hostname",
+        "hypervisor_type",
+        "hypervisor_version",
+        "vcpus",
+        "cpu_info",
+        "memory_mb",
+        "local_gb",
+        "service_name",
+        "availability_zone",
+        "reservable",
+        "status",
+        "trust_id",
+        "created_at",
+        "updated_at",
+    }
+)
+
+_CAPABILITY_NAME: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 64,
+    MESSAGE: "Extra capability key too long; it must have 1 to 64 characters",
+}
+_CAPABILITY: Schema = {
+    "type": ["string", "number", "boolean"],
+    "maxLength": 65_535,
+    WANTED: "a text, a number, true or false",
+}
+
+
+def create(version: Version) -> Schema:
+    """Body of POST /os-hosts; what it does not name is a capability."""
+    del version
+    return {
+        "type": "object",
+        "properties": {"name": base.text(255, 1), "id": {"type": ["string", "integer"], "maxLength": 255}},
+        "propertyNames": _CAPABILITY_NAME,
+        "additionalProperties": _CAPABILITY,
+        "maxProperties": 1_000,
+    }
+
+
+def update(version: Version) -> Schema:
+    """Body of PUT /os-hosts/{id}; null removes a capability."""
+    del version
+    capability = {**_CAPABILITY, "type": ["string", "number", "boolean", "null"], WANTED: "a text, a number or null"}
+    return {
+        "type": "object",
+        "propertyNames": _CAPABILITY_NAME,
+        "additionalProperties": capability,
+        "maxProperties": 1_000,
+    }
+
+
+def _host() -> Schema:
+    facts: dict[str, Schema] = {
+        "id": base.STRING,
+        "hypervisor_hostname": base.STRING,
+        "hypervisor_type": base.STRING,
+        "hypervisor_version": base.INTEGER,
+        "vcpus": base.INTEGER,
+        "cpu_info": base.STRING,
+        "memory_mb": base.INTEGER,
+        "local_gb": base.INTEGER,
+        "service_name": base.STRING,
+        "availability_zone": base.MAYBE_STRING,
+        "reservable": base.BOOLEAN,
+        "status": {"type": "null"},
+        "trust_id": base.MAYBE_STRING,
+        "created_at": base.ROW_DATE,
+        "updated_at": base.ROW_DATE,
+    }
+    return {"type": "object", "properties": facts, "required": list(facts), "additionalProperties": base.STRING}
+
+
+def one(version: Version) -> Schema:
+    """Answer with one host."""
+    del version
+    return base.wrapped("host", _host())
+
+
+def several(version: Version) -> Schema:
+    """Answer with all hosts."""
+    del version
+    return base.wrapped("hosts", base.array(_host()))

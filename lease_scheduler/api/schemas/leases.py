@@ -1,0 +1,227 @@
+"""Leases: bodies, query parameters and answers."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, Version
+from lease_scheduler.api.schemas import base, reservations
+from lease_scheduler.api.schemas.base import Parameter
+from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.states import LeaseState
+
+KINDS = [kind.value for kind in LeaseKind]
+STATUSES = ["PENDING", "STARTING", "ACTIVE", "TERMINATING", "TERMINATED", "ERROR"]
+ON_END = ["delete", "shelve", "snapshot", "keep"]
+SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
+NAME = base.text(255, 1)
+MAXIMUM_RESERVATIONS = 64
+
+#: Accepted and forgotten, as the events follow from the dates.
+_EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": base.text(64)}), 64)
+_EXTRAS: Schema = {
+    "type": "object",
+    "maxProperties": 64,
+    "propertyNames": base.text(64, 1),
+    "additionalProperties": base.text(1_024),
+}
+_TERMS: dict[str, Schema] = {
+    "duration": base.DURATION,
+    "deadline": base.DATE,
+    "preemptible": base.BOOLEAN,
+    "preemption_mode": {"type": "string", "enum": [mode.value for mode in PreemptionMode]},
+    "extras": _EXTRAS,
+}
+SERVER = base.closed(
+    {
+        "name": base.text(255, 1),
+        "image_id": base.text(255, 1),
+        "count": base.integer(1, 100_000),
+        "node_set": base.integer(0, 63),
+        "networks": base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
+        "key_name": base.text(255, 1),
+        "security_groups": base.array(base.text(255, 1), 64),
+        "user_data": base.text(65_535),
+        "metadata": {"type": "object", "maxProperties": 128, "additionalProperties": base.text(255)},
+    },
+    ["name", "image_id"],
+)
+
+
+def create(version: Version) -> Schema:
+    """Body of POST /leases."""
+    properties: dict[str, Schema] = {
+        "name": NAME,
+        "start_date": base.DATE,
+        "end_date": base.DATE,
+        "before_end_date": base.nullable(base.DATE),
+        "reservations": base.array(reservations.creation(version), MAXIMUM_RESERVATIONS),
+        "events": _EVENTS,
+    }
+    required = ["name", "start_date", "end_date"]
+    if version >= V1_2:
+        properties |= {"kind": {"type": "string", "enum": KINDS}, "nodes": reservations.NODES, **_TERMS}
+        required = ["name"]
+    if version >= V1_3:
+        properties |= {
+            "servers": base.array(SERVER, 64),
+            "on_end": {"type": "string", "enum": ON_END},
+        }
+    return base.closed(properties, required)
+
+
+def update(version: Version) -> Schema:
+    """Body of PUT /leases/{id}."""
+    properties: dict[str, Schema] = {
+        "name": NAME,
+        "start_date": base.DATE,
+        "end_date": base.DATE,
+        "before_end_date": base.nullable(base.DATE),
+        "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS),
+    }
+    if version >= V1_2:
+        properties |= {**_TERMS, "version": base.integer(0)}
+    if version >= V1_3:
+        properties["on_end"] = {"type": "string", "enum": ON_END}
+    return base.closed(properties)
+
+
+LIST_QUERY = (
+    Parameter("limit", base.integer(1), "At most so many leases.", V1_1),
+    Parameter("marker", base.UUID, "Begin after the lease of this id.", V1_1),
+    Parameter("sort_key", {"type": "string", "enum": SORT_KEYS}, "Sort by this key.", V1_1),
+    Parameter("sort_dir", {"type": "string", "enum": ["asc", "desc"]}, "In this direction.", V1_1),
+    Parameter("name", base.text(255), "Leases of this name.", V1_1),
+    Parameter("status", {"type": "string", "enum": STATUSES}, "Leases with this status.", V1_1),
+    Parameter("state", {"type": "string", "enum": [state.value for state in LeaseState]}, "In this state.", V1_1),
+    Parameter("kind", {"type": "string", "enum": KINDS}, "Leases of this kind.", V1_1),
+    Parameter("project_id", base.text(255, 1), "Leases of this project.", V1_1),
+    Parameter("all_projects", base.BOOLEAN, "Leases of all projects; administrators only.", V1_1),
+    Parameter("deleted", base.BOOLEAN, "Deleted leases too.", V1_4),
+    Parameter("series_id", base.UUID, "Leases of this series.", V1_9),
+)
+SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
+
+_EVENT = base.answer(
+    {
+        "id": base.STRING,
+        "lease_id": base.STRING,
+        "event_type": base.STRING,
+        "time": {"anyOf": [base.LEASE_DATE, {"type": "null"}]},
+        "status": {"type": "string", "enum": ["UNDONE", "IN_PROGRESS", "DONE", "ERROR"]},
+        "created_at": base.ROW_DATE,
+        "updated_at": base.ROW_DATE,
+    }
+)
+HOLDING = base.closed(
+    {
+        "start": base.ISO_DATE,
+        "run_start": base.ISO_DATE,
+        "run_end": base.ISO_DATE,
+        "end": base.ISO_DATE,
+        "closing": base.MAYBE_STRING,
+        "hosts": base.array(base.STRING),
+    },
+    ["start", "run_start", "run_end", "end", "closing"],
+)
+
+
+def lease(version: Version) -> Schema:
+    """A lease in an answer."""
+    properties: dict[str, Schema] = {
+        "id": base.STRING,
+        "name": base.STRING,
+        "user_id": base.STRING,
+        "project_id": base.STRING,
+        "trust_id": base.MAYBE_STRING,
+        "start_date": base.LEASE_DATE,
+        "end_date": base.LEASE_DATE,
+        "status": {"type": "string", "enum": STATUSES},
+        "degraded": base.BOOLEAN,
+        "created_at": base.ROW_DATE,
+        "updated_at": base.ROW_DATE,
+        "reservations": base.array(reservations.shown(version)),
+        "events": base.array(_EVENT),
+    }
+    if version >= V1_2:
+        maybe_date = {"anyOf": [base.LEASE_DATE, {"type": "null"}]}
+        properties |= {
+            "start_date": maybe_date,
+            "end_date": maybe_date,
+            "kind": {"type": "string", "enum": KINDS},
+            "state": {"type": "string", "enum": [state.value for state in LeaseState]},
+            "reason": base.STRING,
+            "duration": base.MAYBE_INTEGER,
+            "deadline": base.MAYBE_ISO_DATE,
+            "earliest_start": base.MAYBE_ISO_DATE,
+            "preemptible": base.BOOLEAN,
+            "preemption_mode": _TERMS["preemption_mode"],
+            "submitted_at": base.ISO_DATE,
+            "started_at": base.MAYBE_ISO_DATE,
+            "ended_at": base.MAYBE_ISO_DATE,
+            "accumulated": base.INTEGER,
+            "maintenance": base.BOOLEAN,
+            "version": base.INTEGER,
+            "holdings": base.array(HOLDING),
+        }
+    if version >= V1_3:
+        properties |= {"servers": base.array({"type": "object"}), "on_end": {"type": "string", "enum": ON_END}}
+    if version >= V1_9:
+        properties["series_id"] = base.MAYBE_STRING
+    return base.answer(properties)
+
+
+def one(version: Version) -> Schema:
+    """Answer with one lease."""
+    return base.wrapped("lease", lease(version))
+
+
+def several(version: Version) -> Schema:
+    """Answer with a list of leases."""
+    properties: dict[str, Schema] = {"leases": base.array(lease(version))}
+    if version >= V1_1:
+        properties["leases_links"] = base.array(base.answer({"rel": base.STRING, "href": base.STRING}))
+    return base.closed(properties, ["leases"])
+
+
+def history(version: Version) -> Schema:
+    """Answer of GET /leases/{id}/history."""
+    del version
+    return base.wrapped(
+        "history",
+        base.array(
+            base.answer({"time": base.ISO_DATE, "from": base.STRING, "to": base.STRING, "reason": base.STRING}),
+        ),
+    )
+
+
+def hosts(version: Version) -> Schema:
+    """Answer of GET /leases/{id}/hosts."""
+    del version
+    return base.wrapped(
+        "hosts",
+        base.array(base.answer({"hypervisor_hostname": base.STRING, "reservation_id": base.STRING})),
+    )
+
+
+def action(version: Version) -> Schema:
+    """Body of POST /leases/{id}/action."""
+    span: dict[str, Schema] = {"end_date": base.DATE, "by": base.DURATION, "duration": base.DURATION}
+    actions: dict[str, Schema] = {
+        "extend": base.closed(span, minProperties=1, maxProperties=1),
+        "shrink": base.closed(
+            {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)},
+            minProperties=1,
+            maxProperties=1,
+        ),
+        "move": base.closed(
+            {
+                "hosts_away": base.array(base.text(255, 1), 1_000, 1, uniqueItems=True),
+                "start_date": base.DATE,
+                "end_date": base.DATE,
+            },
+            minProperties=1,
+        ),
+        "end": base.closed({}),
+        "cancel": base.closed({"reason": base.text(255)}),
+    }
+    return base.closed(actions, minProperties=1, maxProperties=1)

@@ -1,0 +1,32 @@
+"""Usage: what projects occupied."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.schemas.base import Parameter
+from lease_scheduler.api.validation import Schema
+
+QUERY = (
+    Parameter("project_id", base.text(255, 1), "Of this project; default: one's own."),
+    Parameter("all_projects", base.BOOLEAN, "Of all projects; administrators only."),
+    Parameter("start", base.DATE, "From here on; default: 30 days before the end."),
+    Parameter("end", base.DATE, "Up to here; default: now."),
+)
+
+
+def several(version: Version) -> Schema:
+    """Answer of GET /usage."""
+    del version
+    hours: dict[str, Schema] = {
+        "node_hours": base.NUMBER,
+        "resource_hours": {"type": "object", "additionalProperties": base.NUMBER},
+    }
+    project = base.answer(
+        {
+            "project_id": base.STRING,
+            **hours,
+            "kinds": {"type": "object", "additionalProperties": base.answer(hours)},
+        }
+    )
+    return base.answer({"start": base.ISO_DATE, "end": base.ISO_DATE, "usage": base.array(project)})

@@ -1,0 +1,166 @@
+"""Checks values against JSON schemas, with messages that name the field and say what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.microversions import Version
+
+Schema = dict[str, Any]
+#: A schema may differ between microversions.
+VersionedSchema = Callable[[Version], Schema]
+
+#: Keyword of a schema that says in words what would be right.
+WANTED = "x-wanted"
+#: Keyword of a schema that says what the error message is, word for word.
+MESSAGE = "x-message"
+#: Keyword of a list of alternatives: the property by whose value one of them is chosen.
+CHOSEN_BY = "x-chosen-by"
+
+_NAMES = {
+    "object": "a JSON object",
+    "array": "a JSON array",
+    "string": "a text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a value.
+
+    :ivar path: where, as a JSON path; empty for the value as a whole
+    :ivar missing: keys that are not there, if that is what is wrong
+    """
+
+    path: str
+    message: str
+    missing: tuple[str, ...] = ()
+
+    def error(self) -> ApiError:
+        """The answer to a request that has this problem."""
+        return ApiError(400, self.message[:1_000], self.path[:200] or "body")
+
+
+def find_problems(schema: VersionedSchema, version: Version, value: Any) -> tuple[Problem, ...]:
+    """What is wrong with a value: what is missing first, then in the order of the value."""
+    found: list[Problem] = []
+    for error in _validator(schema, version).iter_errors(value):
+        found.extend(problems_of(error))
+    unique = {(problem.path, problem.message): problem for problem in found}
+    return tuple(sorted(unique.values(), key=lambda problem: (problem.path.count("."), not problem.missing)))
+
+
+@lru_cache(maxsize=256)
+def _validator(schema: VersionedSchema, version: Version) -> Any:
+    return Draft202012Validator(schema(version))
+
+
+def join(path: Iterable[str | int]) -> str:
+    """The JSON path of a place: ``reservations[0].min``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
+
+
+def shown(value: Any) -> str:
+    """A value in a message, not too long."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def problems_of(error: Any) -> list[Problem]:
+    """What an error of jsonschema says, in our words."""
+    path = join(error.absolute_path)
+    if error.validator in ("anyOf", "oneOf") and CHOSEN_BY in error.schema:
+        return _of_the_chosen(error, path)
+    if MESSAGE in error.schema and error.validator != "type":
+        return [Problem(path, f"{error.schema[MESSAGE]}" + (f": {path}" if path else ""))]
+    if error.validator == "required":
+        missing = tuple(key for key in error.validator_value if key not in error.instance)
+        where = f" in {path}" if path else ""
+        return [
+            Problem(join([*error.absolute_path, missing[0]]), f"Missing parameter {', '.join(missing)}{where}", missing)
+        ]
+    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
+        known = sorted(error.schema.get("properties", {}))
+        return [
+            Problem(join([*error.absolute_path, key]), f"{join([*error.absolute_path, key])}: {_unknown(key, known)}")
+            for key in error.instance
+            if key not in known
+        ]
+    return [Problem(path, f"{path or 'body'}: {_what(error)}")]
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(key, known, 1)
+    if close:
+        return f"is not a known key; perhaps {close[0]} is meant"
+    return f"is not a known key; known are {', '.join(known)}" if known else "is not a known key; none is"
+
+
+def _of_the_chosen(error: Any, path: str) -> list[Problem]:
+    """The problems of the one alternative that the value itself names."""
+    key = error.schema[CHOSEN_BY]
+    if not isinstance(error.instance, Mapping):
+        return [Problem(path, f"{path or 'body'}: must be a JSON object, not {shown(error.instance)}")]
+    if key not in error.instance:
+        where = f" in {path}" if path else ""
+        return [Problem(join([*error.absolute_path, key]), f"Missing parameter {key}{where}", (key,))]
+    chosen = error.instance[key]
+    for number, branch in enumerate(error.validator_value):
+        if branch["properties"][key].get("const") == chosen:
+            return [
+                problem
+                for inner in error.context
+                if inner.schema_path and inner.schema_path[0] == number
+                for problem in problems_of(inner)
+            ]
+    place = join([*error.absolute_path, key])
+    known = ", ".join(branch["properties"][key]["const"] for branch in error.validator_value)
+    text = chosen if isinstance(chosen, str) else json.dumps(chosen)
+    return [Problem(place, f"The {text[:80]} resource type is not supported: {place} must be one of {known}")]
+
+
+def _what(error: Any) -> str:
+    value, wanted = error.instance, error.validator_value
+    if WANTED in error.schema:
+        return f"must be {error.schema[WANTED]}, not {shown(value)}"
+    match error.validator:
+        case "type":
+            types = [wanted] if isinstance(wanted, str) else wanted
+            return f"must be {' or '.join(_NAMES[name] for name in types)}, not {shown(value)}"
+        case "enum":
+            return f"must be one of {', '.join(map(json.dumps, wanted))}, not {shown(value)}"
+        case "const":
+            return f"must be {json.dumps(wanted)}, not {shown(value)}"
+        case "minimum":
+            return f"must be at least {wanted}, not {shown(value)}"
+        case "maximum":
+            return f"must be at most {wanted}, not {shown(value)}"
+        case "minLength" | "maxLength":
+            low, high = error.schema.get("minLength", 0), error.schema.get("maxLength", "any number of")
+            return f"must have {low} to {high} characters, not {len(value)}"
+        case "minItems" | "maxItems":
+            low, high = error.schema.get("minItems", 0), error.schema.get("maxItems", "any number of")
+            return f"must have {low} to {high} elements, not {len(value)}"
+        case "minProperties" | "maxProperties":
+            low, high = error.schema.get("minProperties", 0), error.schema.get("maxProperties", "any number of")
+            return f"must have {low} to {high} keys, not {len(value)}"
+        case "uniqueItems":
+            return "must not hold an element twice"
+        case "pattern":
+            return f"must look like {wanted}, not {shown(value)}"
+    return f"does not fit {shown(wanted)}"

@@ -1,0 +1,1 @@
+"""Converts between what clients send and see, and the plain values that engine and reader know."""

@@ -1,0 +1,58 @@
+"""Hosts, allocations and floating IP addresses as clients see them."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.dates import lease_date, row_date
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.schemas.hosts import FACTS
+
+
+def show_host(host: Document) -> Document:
+    """A host with its capabilities, in Blazar's form."""
+    shown = {name: str(value) for name, value in host["properties"].items() if name not in FACTS}
+    return shown | {
+        "id": str(host["id"]),
+        "hypervisor_hostname": host["name"],
+        "hypervisor_type": host["hypervisor_type"],
+        "hypervisor_version": host["hypervisor_version"],
+        "vcpus": host["vcpus"],
+        "cpu_info": host["cpu_info"],
+        "memory_mb": host["memory_mb"],
+        "local_gb": host["local_gb"],
+        "service_name": host["service_name"],
+        "availability_zone": host["availability_zone"],
+        "reservable": host["reservable"],
+        "status": None,
+        "trust_id": host["trust_id"],
+        "created_at": row_date(host["created_at"]),
+        "updated_at": row_date(host["updated_at"]),
+    }
+
+
+def show_allocation(allocation: Document) -> Document:
+    """Who has a host."""
+    return {
+        "resource_id": str(allocation["resource_id"]),
+        "reservations": [
+            {
+                "id": reservation["id"],
+                "lease_id": reservation["lease_id"],
+                "start_date": lease_date(reservation["start"]),
+                "end_date": lease_date(reservation["end"]),
+            }
+            for reservation in allocation["reservations"]
+        ],
+    }
+
+
+def show_floatingip(address: Document) -> Document:
+    """An address that can be reserved."""
+    return {
+        "id": address["id"],
+        "floating_network_id": address["floating_network_id"],
+        "subnet_id": address["subnet_id"],
+        "floating_ip_address": address["floating_ip_address"],
+        "reservable": address["reservable"],
+        "created_at": row_date(address["created_at"]),
+        "updated_at": row_date(address["updated_at"]),
+    }

@@ -1,0 +1,160 @@
+"""Leases as clients see them.
+
+A lease view (from the reader) has ``id``, ``name``, ``project_id``, ``user_id``, ``trust_id``, ``kind``, ``state``,
+``reason``, ``degraded``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``,
+``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``submitted``, ``started``, ``ended``,
+``accumulated``, ``created_at``, ``updated_at``, ``version``, ``revision``, ``on_end``, ``servers``, ``series_id``,
+``maintenance``, ``operation``, ``reservations``, ``events`` and ``holdings``. All dates are instants.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lease_scheduler.api.dates import iso_date, lease_date, row_date
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, Version
+from lease_scheduler.api.schemas.reservations import FLOATING_IP, HOST
+from lease_scheduler.api.views.status import lease_status
+from lease_scheduler.model.lease import UNLIMITED
+
+
+def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
+    """A lease in an answer.
+
+    :param with_hosts: whether the client may know on which hosts it is
+    """
+    shown: Document = {
+        "id": view["id"],
+        "name": view["name"],
+        "user_id": view["user_id"],
+        "project_id": view["project_id"],
+        "trust_id": view["trust_id"],
+        "start_date": lease_date(_start(view)),
+        "end_date": lease_date(_end(view)),
+        "status": lease_status(view),
+        "degraded": view["degraded"],
+        "created_at": row_date(view["created_at"]),
+        "updated_at": row_date(view["updated_at"]),
+        "reservations": [_reservation(each, view["id"], version, with_hosts) for each in view["reservations"]],
+        "events": [_event(each, view["id"]) for each in view["events"]],
+    }
+    if version >= V1_2:
+        shown |= _extended(view, with_hosts)
+    if version >= V1_3:
+        shown |= {"servers": view["servers"], "on_end": view["on_end"]}
+    if version >= V1_9:
+        shown["series_id"] = view["series_id"]
+    return shown
+
+
+def _start(view: Document) -> int:
+    """The start for clients that know reservations only: what comes nearest to one."""
+    for key in ("start", "requested_start", "started", "submitted"):
+        if view[key] is not None:
+            return int(view[key])
+    return int(view["created_at"])
+
+
+def _end(view: Document) -> int:
+    for key in ("end", "ended", "deadline"):
+        if view[key] is not None:
+            return int(view[key])
+    return _start(view) + int(view["duration"] or UNLIMITED)
+
+
+def _extended(view: Document, with_hosts: bool) -> Document:
+    return {
+        "start_date": lease_date(view["start"]),
+        "end_date": lease_date(view["end"]),
+        "kind": view["kind"],
+        "state": view["state"],
+        "reason": view["reason"],
+        "duration": None if view["duration"] == UNLIMITED else view["duration"],
+        "deadline": iso_date(view["deadline"]),
+        "earliest_start": iso_date(view["requested_start"]),
+        "preemptible": view["preemptible"],
+        "preemption_mode": view["preemption_mode"],
+        "submitted_at": iso_date(view["submitted"]),
+        "started_at": iso_date(view["started"]),
+        "ended_at": iso_date(view["ended"]),
+        "accumulated": view["accumulated"],
+        "maintenance": view["maintenance"],
+        "version": view["version"],
+        "holdings": [_holding(holding, with_hosts) for holding in view["holdings"]],
+    }
+
+
+def _holding(holding: Document, with_hosts: bool) -> Document:
+    shown: Document = {key: iso_date(holding[key]) for key in ("start", "run_start", "run_end", "end")}
+    shown["closing"] = holding["closing"]
+    if with_hosts:
+        shown["hosts"] = [str(host) for host in holding["hosts"]]
+    return shown
+
+
+def _event(event: Document, lease_id: str) -> Document:
+    return {
+        "id": event["id"],
+        "lease_id": lease_id,
+        "event_type": event["event_type"],
+        "time": lease_date(event["time"]),
+        "status": event["status"],
+        "created_at": row_date(event["created_at"]),
+        "updated_at": row_date(event["updated_at"]),
+    }
+
+
+def _reservation(reservation: Document, lease_id: str, version: Version, with_hosts: bool) -> Document:
+    terms = reservation["terms"]
+    shown: Document = {
+        "id": reservation["id"],
+        "lease_id": lease_id,
+        "resource_id": reservation["resource_id"],
+        "resource_type": reservation["resource_type"],
+        "status": reservation["status"],
+        "missing_resources": reservation["missing_resources"],
+        "resources_changed": reservation["resources_changed"],
+        "created_at": row_date(reservation["created_at"]),
+        "updated_at": row_date(reservation["updated_at"]),
+        **_terms(reservation, terms),
+    }
+    if version >= V1_2 and terms.get("nodes"):
+        nodes = terms["nodes"][0]
+        shown |= {
+            "resources": nodes.get("resources", {}),
+            "traits": nodes.get("traits", []),
+            "per_host": nodes.get("per_host"),
+        }
+    if version >= V1_8 and with_hosts and terms.get("hosts"):
+        shown["hosts"] = terms["hosts"]
+    return shown
+
+
+def _terms(reservation: Document, terms: Document) -> Document:
+    """The keys of the reservation's type."""
+    resource_type = reservation["resource_type"]
+    if resource_type == HOST:
+        defaults: dict[str, Any] = {
+            "min": 1,
+            "max": 1,
+            "hypervisor_properties": "",
+            "resource_properties": "",
+            "before_end": "default",
+        }
+        return {key: terms.get(key, default) for key, default in defaults.items()}
+    if resource_type == FLOATING_IP:
+        defaults = {"network_id": "", "amount": 0, "required_floatingips": []}
+        return {key: terms.get(key, default) for key, default in defaults.items()}
+    defaults = {
+        "vcpus": 0,
+        "memory_mb": 0,
+        "disk_gb": 0,
+        "amount": 0,
+        "affinity": None,
+        "resource_properties": "",
+        "server_group_id": None,
+        "aggregate_id": None,
+    }
+    # The flavor in which the tenant boots has the name of the reservation, whatever it was made from.
+    return {key: terms.get(key, default) for key, default in defaults.items()} | {"flavor_id": reservation["id"]}

@@ -1,0 +1,159 @@
+"""Changes of a lease: from what a client sends to the changed keys of the lease document (anchors A.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.api import dates
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.views.lease_request import before_end
+from lease_scheduler.api.views.reservation_request import changed_reservation
+from lease_scheduler.model.lease import LeaseKind
+
+#: Keys that mean the same on both sides.
+_PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version")
+_FIXED_END = (LeaseKind.RESERVATION.value, LeaseKind.IMMEDIATE.value)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is to be done to a lease.
+
+    :ivar terms: changed keys of its document
+    :ivar end_now: whether it ends at once
+    """
+
+    terms: Document
+    end_now: bool = False
+
+
+def lease_changes(body: Document, view: Document, now: int, extended: bool) -> Changes:
+    """What a body of PUT means for a lease.
+
+    :param body: fits the schema
+    :param view: the lease as the reader shows it
+    :raises ApiError: naming the key that is wrong
+    """
+    terms: Document = {key: body[key] for key in _PLAIN if key in body}
+    if not set(body) - {"name"}:
+        return Changes(terms)
+    start = _new_start(body, view, now, extended)
+    if _has_ended(view, now):
+        raise ApiError(400, "Terminated leases can only be renamed")
+    end = _new_end(body, view, start, now, extended)
+    if start != view["start"]:
+        terms["start"] = start
+    terms |= _new_lengths(body, view, start, now, extended)
+    end_now = end is not None and end != view["end"] and end <= now and view["started"] is not None
+    if end != view["end"] and not end_now:
+        terms["end"] = end
+    if body.get("before_end_date"):
+        terms["before_end"] = before_end(body["before_end_date"], start, end, now, extended)
+    if body.get("reservations"):
+        terms["reservations"] = _changed_reservations(body["reservations"], view, extended)
+    return Changes(terms, end_now)
+
+
+def _changed_reservations(asked: list[Document], view: Document, extended: bool) -> list[Document]:
+    known = {reservation["id"]: reservation for reservation in view["reservations"]}
+    changed = []
+    for number, reservation in enumerate(asked):
+        field = f"reservations[{number}]"
+        if reservation["id"] not in known:
+            raise ApiError(400, f"{field}.id: there is no reservation {reservation['id']} in this lease", f"{field}.id")
+        changed.append(changed_reservation(reservation, known.pop(reservation["id"]), field, extended))
+    return changed
+
+
+def _has_ended(view: Document, now: int) -> bool:
+    return view["ended"] is not None or (view["end"] is not None and view["end"] < dates.minute_of(now))
+
+
+def _has_started(view: Document, now: int) -> bool:
+    return view["started"] is not None or (view["start"] is not None and view["start"] < dates.minute_of(now))
+
+
+def _new_start(body: Document, view: Document, now: int, extended: bool) -> int | None:
+    old: int | None = view["start"]
+    if "start_date" not in body:
+        return old
+    if view["kind"] not in (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value):
+        raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
+    new = dates.parse_date(body["start_date"], "start_date", now, extended)
+    if old is not None and dates.minute_of(new) == dates.minute_of(old):
+        # Clients send minutes; a lease that was to start "now" has seconds.
+        return old
+    if _has_started(view, now):
+        raise ApiError(400, "Cannot modify the start date of already started leases", "start_date")
+    if new < dates.minute_of(now):
+        raise ApiError(400, "Start date must be later than current date", "start_date")
+    return new
+
+
+def _new_end(body: Document, view: Document, start: int | None, now: int, extended: bool) -> int | None:
+    old: int | None = view["end"]
+    if "end_date" not in body:
+        if old is not None and start is not None and old <= start and view["kind"] in _FIXED_END:
+            raise ApiError(400, "End date must be later than current and start date", "end_date")
+        return old
+    if view["kind"] not in _FIXED_END:
+        raise ApiError(400, f"end_date: a lease of kind {view['kind']} has none; change its duration", "end_date")
+    new = dates.parse_date(body["end_date"], "end_date", now, extended)
+    if new < dates.minute_of(now) or (start is not None and new < dates.minute_of(start)):
+        raise ApiError(400, "End date must be later than current and start date", "end_date")
+    return new
+
+
+def _new_lengths(body: Document, view: Document, start: int | None, now: int, extended: bool) -> Document:
+    """Duration and deadline; the duration of a lease with a fixed end is an end."""
+    found: Document = {}
+    if "duration" in body:
+        duration = dates.parse_duration(body["duration"], "duration")
+        if view["kind"] not in _FIXED_END:
+            found["duration"] = duration
+        elif "end_date" in body:
+            raise ApiError(400, "duration: give end_date or duration, not both", "duration")
+        elif start is not None:
+            found["end"] = _not_past(start + duration, now)
+    if "deadline" in body:
+        if view["kind"] != LeaseKind.DEADLINE.value:
+            raise ApiError(400, f"deadline: a lease of kind {view['kind']} has none; leave it out", "deadline")
+        found["deadline"] = _not_past(dates.parse_date(body["deadline"], "deadline", now, extended), now, "deadline")
+    return found
+
+
+def _not_past(instant: int, now: int, field: str = "duration") -> int:
+    if instant <= now:
+        raise ApiError(400, f"{field}: must not lie in the past; it comes to {dates.iso_date(instant)}", field)
+    return instant
+
+
+def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, extended: bool) -> Changes:
+    """What ``extend`` or ``shrink`` means for a lease.
+
+    :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``
+    :raises ApiError: naming the key that is wrong, or 409: the lease has no length that could change
+    """
+    if "reservations" in asked:
+        return lease_changes(asked, view, now, extended)
+    sign = 1 if action == "extend" else -1
+    fixed = view["kind"] in _FIXED_END
+    key = "end" if fixed else "duration"
+    old = view[key]
+    if old is None:
+        raise ApiError(409, f"{action}: this lease has no {key} that could change", action)
+    if "by" in asked:
+        new = old + sign * dates.parse_duration(asked["by"], f"{action}.by")
+        body: Document = {"end_date": dates.lease_date(new)} if fixed else {"duration": new}
+        if new <= 0:
+            raise ApiError(400, f"{action}.by: the lease is not that long", f"{action}.by")
+        changes = lease_changes(body, view, now, True)
+    else:
+        changes = lease_changes(asked, view, now, extended)
+    new = now if changes.end_now else changes.terms.get(key, old)
+    if sign * (new - old) <= 0:
+        wanted = "later" if sign > 0 else "earlier"
+        raise ApiError(400, f"{action}: the new end must be {wanted} than the old one", action)
+    return changes

@@ -1,0 +1,166 @@
+"""Reservations: from what a client sends to the reservations of a lease document."""
+
+from __future__ import annotations
+
+import ipaddress
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.schemas.reservations import FLAVOR, FLOATING_IP, HOST, INSTANCE, KEYS_OF_TYPE
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.property_query import parse_query
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
+
+_QUERIES = ("hypervisor_properties", "resource_properties")
+
+
+def new_reservation(asked: Mapping[str, Any], field: str, extended: bool) -> Document:
+    """A reservation of a lease document.
+
+    :param asked: fits the schema
+    :param field: its JSON path
+    :param extended: whether queries may have what Blazar's have not
+    :raises ApiError: its values do not go together
+    """
+    resource_type = asked["resource_type"]
+    terms = {**_defaults(resource_type), **asked}
+    return {"id": str(uuid.uuid4()), **_checked(terms, resource_type, field, extended)}
+
+
+def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, extended: bool) -> Document:
+    """The keys of a reservation that change, and its id.
+
+    :param known: the reservation as the reader shows it
+    :raises ApiError: 400 or 409, it cannot be changed so
+    """
+    resource_type = known["resource_type"]
+    if asked.get("resource_type", resource_type) != resource_type:
+        raise ApiError(409, f"Can't update resource_type: {field} is a {resource_type}", f"{field}.resource_type")
+    changes = {key: value for key, value in asked.items() if key not in ("id", "resource_type")}
+    if resource_type == FLAVOR:
+        raise ApiError(409, f"Can't update {field}: only the dates of a {FLAVOR} reservation can change", field)
+    for key in changes:
+        if key not in KEYS_OF_TYPE[resource_type]:
+            wanted = ", ".join(sorted(KEYS_OF_TYPE[resource_type]))
+            raise ApiError(400, f"{field}.{key}: a {resource_type} has {wanted}", f"{field}.{key}")
+    terms = {**_defaults(resource_type), **known.get("terms", {}), **changes}
+    checked = _checked(terms, resource_type, field, extended)
+    return {"id": known["id"], **{key: checked[key] for key in changes}}
+
+
+def node_reservation(nodes: Mapping[str, Any], field: str) -> Document:
+    """The reservation that a node set is: instances, or whole hosts.
+
+    :raises ApiError: 400, its query is none
+    """
+    query = nodes.get("properties", "")
+    _check_query(query, f"{field}.properties", True)
+    resources, count = dict(nodes["resources"]), nodes["count"]
+    node_set = {
+        "count": count,
+        "resources": resources,
+        "traits": sorted(nodes.get("traits", [])),
+        "properties": query,
+        "exclusive": nodes.get("exclusive", False),
+        "per_host": nodes.get("per_host"),
+    }
+    common = {"id": str(uuid.uuid4()), "resource_properties": query, "nodes": [node_set]}
+    if node_set["exclusive"]:
+        return {
+            **common,
+            "resource_type": HOST,
+            "min": count,
+            "max": count,
+            "hypervisor_properties": "",
+            "before_end": "default",
+        }
+    return {
+        **common,
+        "resource_type": INSTANCE,
+        "amount": count,
+        "affinity": False if node_set["per_host"] == 1 else None,
+        "vcpus": resources.get(VCPU, 0),
+        "memory_mb": resources.get(MEMORY_MB, 0),
+        "disk_gb": resources.get(DISK_GB, 0),
+    }
+
+
+def maintenance_reservation(names: list[str]) -> Document:
+    """The reservation that keeps these hosts free."""
+    return {
+        "id": str(uuid.uuid4()),
+        "resource_type": HOST,
+        "min": len(names),
+        "max": len(names),
+        "hypervisor_properties": "",
+        "resource_properties": "",
+        "before_end": "",
+        "hosts": names,
+        "nodes": [{"count": 1, "resources": {}, "exclusive": True, "hosts": [name]} for name in names],
+    }
+
+
+def _defaults(resource_type: str) -> Document:
+    if resource_type == HOST:
+        return {"before_end": "default"}
+    if resource_type == FLOATING_IP:
+        return {"required_floatingips": []}
+    return {"affinity": None, "resource_properties": ""}
+
+
+def _checked(terms: Document, resource_type: str, field: str, extended: bool) -> Document:
+    if resource_type == HOST and terms["max"] < terms["min"]:
+        raise ApiError(
+            400, "Invalid values for min/max of hosts. Max must be equal to or larger than min.", f"{field}.max"
+        )
+    if resource_type in (INSTANCE, FLAVOR):
+        terms["affinity"] = _affinity(terms["affinity"])
+    if resource_type == FLAVOR:
+        if terms["affinity"] is not None:
+            raise ApiError(409, f"{field}.affinity: a {FLAVOR} reservation has none; send null", f"{field}.affinity")
+        # Blazar takes them and does not look at them.
+        terms["resource_properties"] = ""
+    if resource_type == FLOATING_IP:
+        _check_addresses(terms, field)
+    for key in _QUERIES:
+        if key in KEYS_OF_TYPE[resource_type]:
+            _check_query(terms[key], f"{field}.{key}", extended)
+    return terms
+
+
+def _affinity(value: bool | str | None) -> bool | None:
+    if isinstance(value, str):
+        return {"true": True, "false": False}.get(value.lower())
+    return value
+
+
+def _check_query(text: str, field: str, extended: bool) -> None:
+    try:
+        parse_query(text, field=field, extended=extended)
+    except InvalidValueError as error:
+        raise ApiError(400, f"{error.problem} ({field})", field) from error
+
+
+def _check_addresses(terms: Document, field: str) -> None:
+    place = f"{field}.required_floatingips"
+    addresses = terms["required_floatingips"]
+    if len(addresses) > terms["amount"]:
+        raise ApiError(400, f"{place}: must have at most amount = {terms['amount']} addresses", place)
+    for number, address in enumerate(addresses):
+        check_address(address, f"{place}[{number}]")
+    if len(set(addresses)) < len(addresses):
+        raise ApiError(400, f"{place}: must not hold an address twice", place)
+
+
+def check_address(text: str, field: str) -> None:
+    """Refuse what is no IP address.
+
+    :raises ApiError: 400
+    """
+    try:
+        ipaddress.ip_address(text)
+    except ValueError as error:
+        raise ApiError(400, f"IP address {text} is invalid ({field})", field) from error

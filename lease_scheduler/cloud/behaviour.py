@@ -1,0 +1,79 @@
+"""How a simulated cloud deviates from the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+
+
+@dataclass(frozen=True)
+class HostFailure:
+    """A host that goes down.
+
+    :ivar host: host number
+    :ivar instant: when it dies
+    :ivar duration: after how many seconds it is back
+    """
+
+    host: int
+    instant: int
+    duration: int
+
+
+@dataclass(frozen=True)
+class CloudBehaviour:
+    """How a simulated cloud differs from the plan. The default does everything exactly as planned.
+
+    :ivar boot_time: seconds that starting the VMs of a lease takes
+    :ivar image_bandwidth: Mb/s at which hosts that do not have a lease's disk image yet get it before the boot, all
+        at once;
+        none if every image is everywhere
+    :ivar suspend_factor: real over planned suspension time
+    :ivar resume_factor: real over planned resumption time
+    :ivar stop_factor: real over planned shutdown time
+    :ivar transfer_factor: real over planned time to move memory between hosts
+    :ivar spread: operation times are drawn uniformly from (1 - spread) to (1 + spread) times what they would be
+    :ivar boot_failure_probability: share of starts that fail
+    :ivar resume_failure_probability: share of resumptions that fail
+    :ivar host_failures: hosts that die
+    :ivar seed: of the random numbers
+    """
+
+    boot_time: int = 0
+    image_bandwidth: float | None = None
+    suspend_factor: float = 1.0
+    resume_factor: float = 1.0
+    stop_factor: float = 1.0
+    transfer_factor: float = 1.0
+    spread: float = 0.0
+    boot_failure_probability: float = 0.0
+    resume_failure_probability: float = 0.0
+    host_failures: tuple[HostFailure, ...] = ()
+    seed: int = 0
+
+    def operation_seconds(self, operation: Operation, image_seconds: float, random: Random) -> int:
+        """How long an operation really takes.
+
+        :param image_seconds: until every host has the image, for starts
+        """
+        planned = operation.due - operation.begun
+        factor = {
+            OperationKind.SUSPEND: self.suspend_factor,
+            OperationKind.RESUME: self.resume_factor,
+            OperationKind.STOP: self.stop_factor,
+            OperationKind.MIGRATE: self.transfer_factor,
+        }.get(operation.kind)
+        seconds = planned * factor if factor is not None else self.boot_time + image_seconds
+        if self.spread:
+            seconds *= 1 + self.spread * (2 * random.random() - 1)
+        return max(0, round(seconds))
+
+    def fails(self, kind: OperationKind, random: Random) -> bool:
+        """Whether an operation fails, by chance."""
+        probability = {
+            OperationKind.START: self.boot_failure_probability,
+            OperationKind.RESUME: self.resume_failure_probability,
+        }.get(kind, 0.0)
+        return probability > 0 and random.random() < probability

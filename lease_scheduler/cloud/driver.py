@@ -1,0 +1,115 @@
+"""What a cloud must be able to do for the service: small steps that may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.lease import LeaseRequest
+
+
+class StepFailedError(LeaseSchedulerError):
+    """A step that will not succeed where it was tried.
+
+    :param host: name of the host that is to blame, none if no single one
+    """
+
+    def __init__(self, reason: str, host: str | None = None) -> None:
+        super().__init__(reason)
+        self.host = host
+
+
+@dataclass(frozen=True)
+class Order:
+    """An operation with all that a cloud needs to carry it out.
+
+    :ivar intent_id: its number
+    :ivar operation: what to do; none to destroy everything of the lease
+    :ivar hosts: name of the host of each VM
+    :ivar until: when the hosts are given back according to the plan
+    :ivar step: the first step that is not known to be done
+    """
+
+    intent_id: int
+    lease_id: str
+    operation: Operation | None
+    hosts: tuple[str, ...] = ()
+    request: LeaseRequest | None = None
+    document: LeaseDocument | None = None
+    until: int = 0
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Hypervisor:
+    """A compute host as the cloud describes it.
+
+    :ivar capacity: resource class -> amount that may be held
+    """
+
+    name: str
+    vcpus: int
+    memory_mb: int
+    local_gb: int
+    capacity: Mapping[str, int]
+    max_unit: Mapping[str, int] = field(default_factory=dict)
+    traits: tuple[str, ...] = ()
+    hypervisor_type: str = ""
+    hypervisor_version: int = 0
+    cpu_info: str = "{}"
+    service_name: str = ""
+    availability_zone: str | None = None
+    servers: int = 0
+
+
+@dataclass(frozen=True)
+class Flavor:
+    """A flavor of the cloud: what one server of it needs."""
+
+    resources: Mapping[str, int]
+    traits: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What exists of a lease in the cloud.
+
+    :ivar servers: ``active``, ``saved`` or ``none``
+    :ivar hosts: names of the hosts held for it
+    """
+
+    lease_id: str
+    servers: str
+    hosts: frozenset[str]
+
+
+class Driver(Protocol):
+    """A cloud. Every call may be repeated, from another process too, and finds by name what an earlier one made."""
+
+    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+        """Names of the steps of an operation, in order."""
+        ...
+
+    def perform(self, order: Order, step: str) -> int | None:
+        """Do a step, or see how far it is.
+
+        :return: none when it is done, else the instant at which to ask again
+        :raises StepFailedError: it cannot be done there
+        """
+        ...
+
+    def footprints(self) -> Iterable[Footprint]:
+        """What exists of all leases."""
+        ...
+
+    def hypervisors(self) -> Iterable[Hypervisor]:
+        """All compute hosts, those outside the pool included."""
+        ...
+
+    def flavors(self) -> Mapping[str, Flavor]:
+        """All flavors by id."""
+        ...

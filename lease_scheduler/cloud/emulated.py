@@ -1,0 +1,273 @@
+"""A cloud that lives in a file of its own, for the embedded default and for tests of the service.
+
+It outlives the engine, as a real cloud does: aggregates, held capacity and servers of every lease are rows that are
+found again by the lease's id. Like Placement it refuses to hold more of a host than there is, so it notices what a
+faulty engine would oversell.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from random import Random
+from threading import Lock
+from typing import Any
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.driver import Flavor, Footprint, Hypervisor, Order, StepFailedError
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
+
+#: Seconds after which held capacity that is not free yet is asked for again.
+_ASK_AGAIN = 1
+
+_STEPS = {
+    OperationKind.START: ("aggregate", "hold", "boot"),
+    OperationKind.RESUME: ("aggregate", "hold", "unshelve"),
+    OperationKind.SUSPEND: ("shelve", "release"),
+    OperationKind.STOP: ("delete-servers", "release", "remove-aggregate"),
+    OperationKind.MIGRATE: ("move-saved-state",),
+    OperationKind.ADJUST: ("aggregate", "hold"),
+}
+_DISCARD = ("delete-servers", "release", "remove-aggregate")
+
+#: What servers are after the step that changes them.
+_SERVERS_AFTER = {"boot": "active", "unshelve": "active", "shelve": "saved", "delete-servers": "none"}
+
+_FLAVORS = {
+    str(number): Flavor({"VCPU": vcpus, "MEMORY_MB": memory_mb, "DISK_GB": disk_gb})
+    for number, (vcpus, memory_mb, disk_gb) in enumerate(
+        ((1, 512, 1), (1, 2048, 20), (2, 4096, 40), (4, 8192, 80), (8, 16384, 160)), start=1
+    )
+}
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS leases (id TEXT PRIMARY KEY, aggregate TEXT, servers TEXT NOT NULL DEFAULT 'none');
+CREATE TABLE IF NOT EXISTS held (
+    lease_id TEXT, host TEXT, class TEXT, amount INTEGER NOT NULL, PRIMARY KEY (lease_id, host, class)
+);
+CREATE INDEX IF NOT EXISTS held_by_host ON held (host, class);
+CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT NULL, PRIMARY KEY (intent, step));
+"""
+
+
+class EmulatedCloud:
+    """See the module.
+
+    :param path: the file, ``:memory:`` for one that is forgotten
+    :param now: tells the time
+    :param behaviour: how long operations really take, and how often they fail
+    """
+
+    def __init__(self, path: str, now: Callable[[], int], behaviour: CloudBehaviour | None = None) -> None:
+        self._now = now
+        self._behaviour = behaviour or CloudBehaviour()
+        self._random = Random(self._behaviour.seed)
+        self._lock = Lock()
+        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        self._database.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Give the file back."""
+        with self._lock:
+            self._database.close()
+
+    def add_hypervisors(self, hypervisors: Iterable[Hypervisor]) -> None:
+        """Put compute hosts into the cloud; those of the same name are replaced."""
+        with self._lock, self._database:
+            self._database.executemany(
+                "INSERT OR REPLACE INTO hypervisors VALUES (?, ?)",
+                [(host.name, json.dumps(_facts(host))) for host in hypervisors],
+            )
+
+    def hypervisors(self) -> list[Hypervisor]:
+        """See ``Driver.hypervisors``."""
+        with self._lock:
+            found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
+        return [_hypervisor(json.loads(facts)) for (facts,) in found]
+
+    def flavors(self) -> Mapping[str, Flavor]:
+        """See ``Driver.flavors``: the five that every OpenStack of old had."""
+        return _FLAVORS
+
+    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+        """See ``Driver.steps``."""
+        return _DISCARD if operation is None else _STEPS[operation.kind]
+
+    def perform(self, order: Order, step: str) -> int | None:
+        """See ``Driver.perform``."""
+        with self._lock:
+            self._database.execute("BEGIN")
+            try:
+                again = self._perform(order, step)
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+            return again
+
+    def _perform(self, order: Order, step: str) -> int | None:
+        lease_id = order.lease_id
+        if step == "remove-aggregate":
+            self._database.execute("DELETE FROM leases WHERE id = ?", (lease_id,))
+        elif step == "aggregate":
+            self._put_aggregate(order)
+        elif step == "release":
+            self._database.execute("DELETE FROM held WHERE lease_id = ?", (lease_id,))
+        elif step == "hold":
+            return self._hold(order)
+        else:
+            return self._change_servers(order, step)
+        return None
+
+    def _put_aggregate(self, order: Order) -> None:
+        self._database.execute(
+            "INSERT INTO leases (id, aggregate) VALUES (?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET aggregate = excluded.aggregate",
+            (order.lease_id, json.dumps(sorted(set(order.hosts)))),
+        )
+
+    def _hold(self, order: Order) -> int | None:
+        """Hold what the lease needs; later, if somebody else has not given it back yet."""
+        assert order.request is not None
+        self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
+        for host, needed in held_by_host(order.request, order.hosts).items():
+            row = self._database.execute("SELECT facts FROM hypervisors WHERE name = ?", (host,)).fetchone()
+            if row is None:
+                continue
+            capacity = json.loads(row[0])["capacity"]
+            for resource_class, amount in needed.items():
+                query = "SELECT COALESCE(SUM(amount), 0) FROM held WHERE host = ? AND class = ?"
+                taken = self._database.execute(query, (host, resource_class)).fetchone()[0]
+                if taken + amount > capacity.get(resource_class, 0):
+                    self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
+                    return self._now() + _ASK_AGAIN
+                self._database.execute(
+                    "INSERT INTO held VALUES (?, ?, ?, ?)", (order.lease_id, host, resource_class, amount)
+                )
+        return None
+
+    def _change_servers(self, order: Order, step: str) -> int | None:
+        key = (order.intent_id, step)
+        if order.operation is not None:
+            query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
+            row = self._database.execute(query, key).fetchone()
+            if row is None:
+                seconds = self._behaviour.operation_seconds(order.operation, 0, self._random)
+                over = self._now() + seconds
+                self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
+            else:
+                over = row[0]
+            if over > self._now():
+                return int(over)
+            self._database.execute("DELETE FROM timers WHERE intent = ? AND step = ?", key)
+            if self._behaviour.fails(order.operation.kind, self._random):
+                host = order.hosts[self._random.randrange(len(order.hosts))] if order.hosts else None
+                raise StepFailedError(f"{step} failed on {host}", host)
+        if step in _SERVERS_AFTER:
+            query = "UPDATE leases SET servers = ? WHERE id = ?"
+            self._database.execute(query, (_SERVERS_AFTER[step], order.lease_id))
+        return None
+
+    def footprints(self) -> list[Footprint]:
+        """See ``Driver.footprints``."""
+        with self._lock:
+            leases = self._database.execute("SELECT id, servers FROM leases").fetchall()
+            held = self._database.execute("SELECT DISTINCT lease_id, host FROM held").fetchall()
+        hosts: dict[str, set[str]] = {lease_id: set() for lease_id, _ in leases}
+        for lease_id, host in held:
+            hosts.setdefault(lease_id, set()).add(host)
+        servers = dict(leases)
+        return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
+
+    def lose(self, lease_id: str) -> None:
+        """Let the servers of a lease vanish, as if somebody had deleted them."""
+        with self._lock:
+            self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
+
+    def oversold(self) -> list[str]:
+        """Hosts of which more is held than there is; none, unless a test broke something on purpose."""
+        query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
+        with self._lock:
+            capacity = {
+                name: json.loads(facts)["capacity"]
+                for name, facts in self._database.execute("SELECT name, facts FROM hypervisors")
+            }
+            held = self._database.execute(query).fetchall()
+        return [f"{host} {kind}: {total}" for host, kind, total in held if total > capacity[host].get(kind, 0)]
+
+
+def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Counter[str]]:
+    """What a lease needs of each of its hosts.
+
+    :param hosts: name of the host of each VM
+    """
+    needed: dict[str, Counter[str]] = {}
+    resources = [node_set.resources for node_set in request.nodes for _ in range(node_set.count)]
+    for host, of_one in zip(hosts, resources, strict=True):
+        needed.setdefault(host, Counter()).update(of_one)
+    return needed
+
+
+def _facts(host: Hypervisor) -> dict[str, object]:
+    return {
+        "name": host.name,
+        "vcpus": host.vcpus,
+        "memory_mb": host.memory_mb,
+        "local_gb": host.local_gb,
+        "capacity": dict(host.capacity),
+        "max_unit": dict(host.max_unit),
+        "traits": list(host.traits),
+        "hypervisor_type": host.hypervisor_type,
+        "hypervisor_version": host.hypervisor_version,
+        "cpu_info": host.cpu_info,
+        "service_name": host.service_name,
+        "availability_zone": host.availability_zone,
+    }
+
+
+def _hypervisor(facts: dict[str, object]) -> Hypervisor:
+    traits = facts.pop("traits")
+    assert isinstance(traits, list)
+    return Hypervisor(traits=tuple(traits), **facts)  # type: ignore[arg-type]
+
+
+def from_configuration(conf: Any, now: Callable[[], int]) -> EmulatedCloud:
+    """The cloud that group ``simulated_cloud`` describes.
+
+    :param conf: oslo.config's object
+    """
+    group = conf.simulated_cloud
+    Path(group.path).parent.mkdir(parents=True, exist_ok=True)
+    behaviour = CloudBehaviour(
+        boot_time=group.boot_time,
+        suspend_factor=group.late_factor,
+        resume_factor=group.late_factor,
+        spread=group.spread,
+        boot_failure_probability=group.failure_probability,
+    )
+    cloud = EmulatedCloud(group.path, now, behaviour)
+    capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
+    capacity = {name: amount for name, amount in capacity.items() if amount}
+    cloud.add_hypervisors(
+        Hypervisor(
+            name=f"{group.host_prefix}{number}",
+            vcpus=group.vcpus,
+            memory_mb=group.memory_mb,
+            local_gb=group.disk_gb,
+            capacity={**capacity, HOST_SHARE: WHOLE_HOST},
+            hypervisor_type="simulated",
+            hypervisor_version=1,
+            cpu_info=json.dumps({"arch": "x86_64", "vendor": "simulated"}),
+            service_name=f"{group.host_prefix}{number}",
+        )
+        for number in range(1, group.hosts + 1)
+    )
+    return cloud

@@ -1,0 +1,199 @@
+"""Carries out orders in parallel, one at a time for each lease, step by step."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from heapq import heapify, heappop, heappush
+from threading import Condition, Thread
+from time import monotonic
+from typing import Protocol
+
+from lease_scheduler.cloud.driver import Driver, Order, StepFailedError
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds between two attempts at a step that ended in an error nobody expected, at first and at most.
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 60.0
+
+
+class WaitingClock(Protocol):
+    """A clock that knows how long one has to wait."""
+
+    def now(self) -> int:
+        """The present instant."""
+        ...
+
+    def seconds_until(self, instant: int) -> float:
+        """Real seconds until an instant; 0 if it has come."""
+        ...
+
+
+#: Writes to which step orders have come: pairs of intent id and number of the next step.
+RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
+
+#: Told when an order is over: the order and why it failed, none if it did not.
+OnOver = Callable[[Order, StepFailedError | None], None]
+
+
+class Executor:
+    """A pool of workers. A slow lease holds up nobody else, because a step that has to wait gives its worker back.
+
+    :param driver: the cloud
+    :param record_steps: called before every step but the first, so that a crash repeats one step at most
+    :param on_over: called from a worker when an order is over
+    :param workers: how many steps are carried out at the same time
+    """
+
+    def __init__(
+        self, driver: Driver, clock: WaitingClock, record_steps: RecordSteps, on_over: OnOver, workers: int
+    ) -> None:
+        self._driver = driver
+        self._clock = clock
+        self._record_steps = record_steps
+        self._on_over = on_over
+        self._pool = ThreadPoolExecutor(max_workers=workers)
+        self._changed = Condition()
+        self._orders: dict[str, deque[Order]] = {}
+        self._later: list[tuple[float, int, Order, int, float]] = []
+        self._reached: list[tuple[int, int, Future[None]]] = []
+        self._stopped = False
+        self._threads = [
+            Thread(target=self._wake_up, name="cloud-timer", daemon=True),
+            Thread(target=self._write_steps, name="cloud-steps", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, order: Order) -> None:
+        """Carry out an order after those that were given before for the same lease."""
+        with self._changed:
+            waiting = self._orders.setdefault(order.lease_id, deque())
+            waiting.append(order)
+            if len(waiting) == 1:
+                self._run(order, order.step)
+            elif order.operation is None:
+                self._do_not_wait_for(order.lease_id)
+
+    def _do_not_wait_for(self, lease_id: str) -> None:
+        """Look at once at an order that was to be looked at later; it is of no use any more."""
+        self._later = [
+            (0.0 if order.lease_id == lease_id else instant, intent_id, order, step, pause)
+            for instant, intent_id, order, step, pause in self._later
+        ]
+        heapify(self._later)
+        self._changed.notify_all()
+
+    def is_busy(self, lease_id: str) -> bool:
+        """Whether something is being done for a lease."""
+        with self._changed:
+            return lease_id in self._orders
+
+    def stop(self) -> None:
+        """Finish the steps that are being carried out and begin no more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        self._pool.shutdown(wait=True)
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, order: Order, step: int, pause: float = _FIRST_PAUSE) -> None:
+        if not self._stopped:
+            self._pool.submit(self._steps, order, step, pause)
+
+    def _steps(self, order: Order, first: int, pause: float) -> None:
+        names = self._driver.steps(order.operation)
+        for number in range(first, len(names)):
+            if self._stopped:
+                return
+            if self._is_given_up(order):
+                break
+            try:
+                if number != first and not self._record(order.intent_id, number):
+                    return
+                again = self._driver.perform(order, names[number])
+            except StepFailedError as error:
+                self._over(order, error)
+                return
+            except Exception:
+                LOG.exception("lease %s: %s failed, is tried again in %.0f s", order.lease_id, names[number], pause)
+                self._wait(pause, order, number, min(2 * pause, _LONGEST_PAUSE))
+                return
+            if again is not None:
+                self._wait(self._clock.seconds_until(again), order, number, _FIRST_PAUSE)
+                return
+        self._over(order, None)
+
+    def _is_given_up(self, order: Order) -> bool:
+        """Whether everything of the lease is to be destroyed next."""
+        with self._changed:
+            return any(
+                later.operation is None and later.intent_id > order.intent_id
+                for later in self._orders.get(order.lease_id, ())
+            )
+
+    def _over(self, order: Order, error: StepFailedError | None) -> None:
+        with self._changed:
+            if self._stopped:
+                return
+            waiting = self._orders[order.lease_id]
+            waiting.popleft()
+            if waiting:
+                self._run(waiting[0], waiting[0].step)
+            else:
+                del self._orders[order.lease_id]
+        self._on_over(order, error)
+
+    # -- waiting -----------------------------------------------------------------------------------------
+
+    def _wait(self, seconds: float, order: Order, step: int, pause: float) -> None:
+        with self._changed:
+            heappush(self._later, (monotonic() + max(seconds, 0.01), order.intent_id, order, step, pause))
+            self._changed.notify_all()
+
+    def _wake_up(self) -> None:
+        with self._changed:
+            while not self._stopped:
+                if not self._later:
+                    self._changed.wait()
+                    continue
+                left = self._later[0][0] - monotonic()
+                if left > 0:
+                    self._changed.wait(left)
+                    continue
+                _, _, order, step, pause = heappop(self._later)
+                self._run(order, step, pause)
+
+    # -- steps are written in groups ---------------------------------------------------------------------
+
+    def _record(self, intent_id: int, step: int) -> bool:
+        """Whether the step that an order has come to is written down; not when the executor stops."""
+        written: Future[None] = Future()
+        with self._changed:
+            if self._stopped:
+                return False
+            self._reached.append((intent_id, step, written))
+            self._changed.notify_all()
+        written.result()
+        return True
+
+    def _write_steps(self) -> None:
+        while True:
+            with self._changed:
+                while not self._reached and not self._stopped:
+                    self._changed.wait()
+                group, self._reached = self._reached, []
+                if not group and self._stopped:
+                    return
+            try:
+                self._record_steps([(intent_id, step) for intent_id, step, _ in group])
+            except BaseException as error:
+                for _, _, written in group:
+                    written.set_exception(error)
+            else:
+                for _, _, written in group:
+                    written.set_result(None)

@@ -1,0 +1,31 @@
+"""Transports of oslo.messaging for a configuration object of one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+
+#: oslo.messaging reads these options of whatever configuration it is given, but makes them known to the global one only.
+_UNKNOWN = {
+    "oslo_messaging_tracing": cfg.BoolOpt("tracing_enabled", default=False, help="Trace RPC calls."),
+    "oslo_messaging_metrics": cfg.BoolOpt("metrics_enabled", default=False, help="Send metrics of RPC calls."),
+}
+
+
+def _complete(conf: cfg.ConfigOpts) -> None:
+    for group, option in _UNKNOWN.items():
+        conf.register_opt(option, group=group)
+
+
+def rpc_transport(conf: cfg.ConfigOpts) -> Any:
+    """The transport for requests to the engine."""
+    _complete(conf)
+    return oslo_messaging.get_rpc_transport(conf)
+
+
+def notification_transport(conf: cfg.ConfigOpts) -> Any:
+    """The transport for notifications."""
+    _complete(conf)
+    return oslo_messaging.get_notification_transport(conf)

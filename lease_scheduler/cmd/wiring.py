@@ -1,0 +1,227 @@
+"""The parts of the service, put together as the configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from oslo_config import cfg
+from sqlalchemy import Engine as Database
+from stevedore import DriverManager
+from stevedore.exception import NoMatches
+from tooz import coordination
+
+from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
+from lease_scheduler.conf.values import planning_options, policy_options
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.rpc.notifier import Notifier
+from lease_scheduler.rpc.server import rpc_server
+from lease_scheduler.service.clock import AcceleratedClock, RealClock
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leadership import Leader, Leadership
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.outbox import Outbox
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.store import SqlStore
+
+
+class ServiceClock(Protocol):
+    """Tells the time, and how long one has to wait for an instant."""
+
+    def now(self) -> int:
+        """The present instant."""
+        ...
+
+    def seconds_until(self, instant: int) -> float:
+        """Real seconds until an instant."""
+        ...
+
+
+def database(conf: cfg.ConfigOpts) -> Database:
+    """The database."""
+    url = conf.database.connection
+    if not url:
+        raise InvalidValueError("database.connection", "is needed, e.g. mysql+pymysql://user:password@host/name")
+    return open_database(
+        url,
+        max_pool_size=conf.database.max_pool_size,
+        max_overflow=conf.database.max_overflow,
+        max_retries=conf.database.max_retries,
+        connection_recycle_time=conf.database.connection_recycle_time,
+    )
+
+
+def clock(conf: cfg.ConfigOpts, found: Database) -> ServiceClock:
+    """The clock: the real one, or one that goes on from where it stopped.
+
+    :param found: where an accelerated clock was kept
+    """
+    speed, start = conf.simulated_cloud.clock_speed, conf.simulated_cloud.clock_start
+    if speed == 1.0 and start is None:
+        return RealClock()
+    kept = SqlStore(found, conf.service.site).read_clock()
+    if kept is None:
+        kept = RealClock().now() if start is None else start
+    return AcceleratedClock(kept, speed)
+
+
+def driver(conf: cfg.ConfigOpts, now: Callable[[], int]) -> Driver:
+    """The cloud driver that is asked for."""
+    name = conf.service.cloud
+    try:
+        found = DriverManager(
+            "lease_scheduler.cloud", name, invoke_on_load=True, invoke_args=(conf, now)
+        ).driver
+    except NoMatches:
+        raise InvalidValueError("service.cloud", f"there is no cloud driver {name!r}") from None
+    return cast(Driver, found)
+
+
+def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
+    """Makes planners with the options and policies that are configured."""
+    policies = PolicyOptions(policy_options(conf))
+    selection = load_host_selection(conf.scheduling.policy_host_selection, policies)
+    preemption = load_preemption(conf.scheduling.policy_preemption, policies)
+    options = planning_options(conf)
+    deadline_preemption = conf.scheduling.mapper == "deadline"
+    return lambda site: Planner(site, options, selection, preemption, deadline_preemption=deadline_preemption)
+
+
+def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
+    """Options of the engine service."""
+    group = conf.engine
+    return ServiceOptions(
+        # The service explains refusals itself, with alternatives as values.
+        engine=EngineOptions(
+            boot_attempts=group.boot_attempts, host_repair_time=group.host_repair_time, explain_refusals=False
+        ),
+        workers=group.workers,
+        reconcile_interval=group.reconcile_interval,
+        minutes_before_end=group.minutes_before_end,
+    )
+
+
+class _LeadingEngine:
+    """Everything that is there while an engine leads."""
+
+    def __init__(self, site: SiteEngine, server: Any, outbox: Outbox | None) -> None:
+        self.site = site
+        self._server = server
+        self._outbox = outbox
+
+    def close(self) -> None:
+        """Take no more requests, then finish what is being done."""
+        self._server.stop()
+        self._server.wait()
+        self.site.close()
+        if self._outbox is not None:
+            self._outbox.stop()
+
+
+class EngineService:
+    """The engine as a process runs it: leads whenever it can.
+
+    :param conf: the configuration
+    :param name: of this engine, unique among all
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, name: str) -> None:
+        self._conf = conf
+        self._name = name
+        self._database = database(conf)
+        self.clock = clock(conf, self._database)
+        self.driver = driver(conf, self.clock.now)
+        self._make_planner = make_planner(conf)
+        self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
+        self._transport = rpc_transport(conf)
+        self._coordinator = self._start_coordinator()
+        self.site: SiteEngine | None = None
+        self._store: SqlStore | None = None
+        lock = self._coordinator.get_lock(f"lease-scheduler-{conf.service.site}".encode())
+        self.leadership = Leadership(lock, self._lead, self._heartbeat)
+
+    def _start_coordinator(self) -> Any:
+        url = self._conf.service.coordination_url
+        if url.startswith("file://"):
+            Path(url.removeprefix("file://")).mkdir(parents=True, exist_ok=True)
+        coordinator = coordination.get_coordinator(url, self._name.encode())
+        coordinator.start(start_heart=True)
+        return coordinator
+
+    def start(self) -> None:
+        """Begin to try to lead."""
+        self.leadership.start()
+
+    def stop(self) -> None:
+        """Stop to lead."""
+        self.leadership.stop()
+        self._coordinator.stop()
+        self._transport.cleanup()
+        self._database.dispose()
+
+    def _lead(self, on_broken: Callable[[], None]) -> Leader:
+        conf = self._conf
+        store = SqlStore(self._database, conf.service.site)
+        store.take_over(self._name, self.clock.now())
+        self._store = store
+        site = SiteEngine(
+            store, self.driver, self.clock, self._make_planner, self._admission, service_options(conf), on_broken
+        )
+        outbox = self._outbox(store)
+        site.on_written = None if outbox is None else outbox.wake
+        site.start()
+        self.site = site
+        leases, pool = Leases(site, Enforcement()), PoolKeeper(site)
+        series = SeriesKeeper(site, leases)
+        methods: dict[str, Callable[..., dict[str, Any]]] = {
+            "create_lease": leases.create,
+            "quote_lease": leases.quote,
+            "update_lease": leases.update,
+            "delete_lease": leases.delete,
+            "end_lease": leases.end,
+            "move_lease": leases.move,
+            "availability": leases.availability,
+            "create_host": pool.create_host,
+            "update_host": pool.update_host,
+            "delete_host": pool.delete_host,
+            "create_floatingip": pool.create_floatingip,
+            "delete_floatingip": pool.delete_floatingip,
+            "update_property": pool.update_property,
+            "create_series": series.create,
+            "delete_series": series.delete,
+            "reconcile": lambda context: dict(site.reconcile()),
+        }
+        server = rpc_server(self._transport, conf.service.site, self._name, methods)
+        server.start()
+        return _LeadingEngine(site, server, outbox)
+
+    def _outbox(self, store: SqlStore) -> Outbox | None:
+        topics = self._conf.service.notification_topics
+        if not topics:
+            return None
+        transport = notification_transport(self._conf)
+        return Outbox(store, Notifier(transport, self._name, topics).send)
+
+    def _heartbeat(self) -> bool:
+        assert self._store is not None
+        try:
+            return self._store.is_mine()
+        except Exception:
+            return False
+
+
+def engine_client(conf: cfg.ConfigOpts) -> RpcEngineClient:
+    """The API's way to the engine."""
+    transport = rpc_transport(conf)
+    return RpcEngineClient(transport, conf.service.site, conf.service.engine_timeout)

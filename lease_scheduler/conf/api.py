@@ -1,0 +1,24 @@
+"""Group ``api``: the REST service."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("api", title="The REST service")
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.HostAddressOpt("host", default="127.0.0.1", help="Address on which lease-scheduler-api listens."),
+    cfg.PortOpt("port", default=1234, help="Port on which lease-scheduler-api listens."),
+    cfg.IntOpt("threads", default=16, min=1, help="Requests that lease-scheduler-api serves at the same time."),
+    cfg.StrOpt(
+        "auth_strategy",
+        default="keystone",
+        choices=[
+            ("keystone", "tokens are checked by keystonemiddleware"),
+            ("noauth", "everybody is who he says he is; on loopback addresses only"),
+        ],
+        help="How it is found out who asks.",
+    ),
+    cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Largest body of a request in bytes."),
+    cfg.IntOpt("maximum_limit", default=1000, min=1, help="Most leases on one page, where paging is asked for."),
+]

@@ -1,0 +1,33 @@
+"""Group ``service``: what API and engine have in common."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("service", title="The service")
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt("site", default="default", regex="^[a-z0-9-]{1,64}$", help="Name of the pool that is served."),
+    cfg.StrOpt(
+        "state_path",
+        default="/var/lib/lease-scheduler",
+        help="Folder for what is not in the database: locks of a single machine and the simulated cloud.",
+    ),
+    cfg.StrOpt(
+        "cloud",
+        default="simulated",
+        help="Where leases are carried out: a driver's name (entry points lease_scheduler.cloud).",
+    ),
+    cfg.StrOpt(
+        "coordination_url",
+        default="file://$state_path/coordination",
+        help="Where engines elect the one that leads (tooz): mysql, postgresql, etcd3+http, zookeeper and others; a "
+        "file serves engines on one machine.",
+    ),
+    cfg.ListOpt(
+        "notification_topics",
+        default=["lease_notifications"],
+        help="Topics to which notifications are sent; none to send none.",
+    ),
+    cfg.FloatOpt("engine_timeout", default=30.0, min=1.0, help="Seconds that a request may wait for the engine."),
+]

@@ -1,0 +1,260 @@
+"""What consumers and operators want of leases that are live: other terms, other hosts, an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NoReturn
+
+from lease_scheduler.engine.interfaces import Admission, OperationKind
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
+from lease_scheduler.plan.deadline import plan_again, requested_start
+from lease_scheduler.plan.explain import Alternative, NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import back_to_queue
+from lease_scheduler.plan.quote import most_on_site, refusal_of
+
+_NOWHERE: frozenset[int] = frozenset()
+
+#: Something has been saved of the lease, or is being saved or brought back.
+_HALF_WAY_STATES = SUSPENDED_STATES | {LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY}
+
+#: Where a lease waits or runs; in every other state it is on its way between two of these.
+_STEADY_STATES = frozenset(
+    {
+        LeaseState.QUEUED,
+        LeaseState.READY,
+        LeaseState.ACTIVE,
+        LeaseState.SUSPENDED_QUEUED,
+        LeaseState.SUSPENDED_SCHEDULED,
+    }
+)
+
+
+class Changes:
+    """Changes live leases. Whoever calls publishes, and lets others use what came free.
+
+    :param state: what the parts of the engine share
+    :param admission: which terms are considered at all
+    """
+
+    def __init__(self, state: EngineState, admission: Admission) -> None:
+        self._state = state
+        self._admission = admission
+
+    # -- other terms -------------------------------------------------------------------------------------
+
+    def change(
+        self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, give_up: Iterable[int]
+    ) -> Change:
+        """New terms for a live lease.
+
+        :raises InvalidValueError: a term that cannot be changed
+        :raises NoPlaceError: there is no place for them; everything is as it was
+        """
+        give_up = tuple(give_up)
+        under_way = self._is_under_way(lease)
+        self._check(lease, terms, now, least, under_way=under_way)
+        over = end_of_work(lease, terms) if under_way else None
+        if (over is not None and over <= now) or terms.duration <= lease.accumulated:
+            return Change(lease, self.end(lease, now, "its new terms are over"), staying(lease.request, terms, give_up))
+        try:
+            value = self._planned(lease, terms, now, least, give_up, under_way=under_way)
+        except NotPlannableError as error:
+            raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
+        return Change(lease, value, staying(lease.request, value.request, give_up))
+
+    def _check(
+        self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, *, under_way: bool
+    ) -> None:
+        if terms.lease_id != lease.lease_id:
+            raise InvalidValueError("lease_id", f"these are terms of lease {terms.lease_id}, not of {lease.lease_id}")
+        if terms.kind is not lease.kind:
+            raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another kind")
+        if under_way and terms.start != lease.request.start:
+            raise InvalidValueError("start", "the lease has begun; its start cannot be changed")
+        if least is not None:
+            check_least(terms, least)
+        smallest = terms if least is None else with_counts(terms, least)
+        if too_large(self._state.planner.context, smallest) is not None:
+            raise NoPlaceError(explain(self._state.planner.context, smallest, now))
+        refusal = self._admission.refusal(terms, now)
+        # What the old terms would be refused for as well is no fault of the new ones, e.g. too short a notice by now.
+        if refusal is not None and self._admission.refusal(lease.request, now) is None:
+            raise NoPlaceError(Refusal("policy", refusal))
+        self._check_steady(lease)
+        boots = lease.lease_id in self._state.operations
+        if terms.nodes != lease.request.nodes and (boots or lease.state in SUSPENDED_STATES):
+            self._busy(lease, "its VMs can be changed when it runs")
+
+    def _planned(
+        self,
+        lease: Lease,
+        terms: LeaseRequest,
+        now: int,
+        least: tuple[int, ...] | None,
+        give_up: tuple[int, ...],
+        *,
+        under_way: bool,
+    ) -> Lease:
+        state = self._state
+        if under_way:
+            return self._counted_anew(lease, self._reshaped(lease, terms, now, least, give_up), now)
+        if lease.kind is LeaseKind.BEST_EFFORT:
+            if least is not None:
+                terms = most_on_site(state.planner.context, terms, least)
+            waiting = lease if not lease.reservations else back_to_queue(lease, "its terms were changed")
+            return state.put(replace(waiting, request=terms))
+        present = hosts_of(lease, terms, staying(lease.request, terms, give_up), _NOWHERE)
+        return plan_anew(state.planner, lease, terms, present, now, least)
+
+    def _reshaped(
+        self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, give_up: tuple[int, ...]
+    ) -> Lease:
+        planner = self._state.planner
+
+        def reshaped(tried: LeaseRequest) -> Lease:
+            present = hosts_of(lease, tried, staying(lease.request, tried, give_up), _NOWHERE)
+            assert present is not None
+            return reshape(planner, lease, tried, present, now)
+
+        def fits(tried: LeaseRequest) -> bool:
+            try:
+                with planner.plan.trial():
+                    reshaped(tried)
+            except NotPlannableError:
+                return False
+            return True
+
+        granted = terms if least is None else most_that_fits(terms, least, fits)
+        if granted is None:
+            raise NotPlannableError(f"no place for the least that lease {lease.lease_id} wants")
+        return reshaped(granted)
+
+    # -- other hosts -------------------------------------------------------------------------------------
+
+    def move(self, lease: Lease, away: frozenset[str], now: int, reason: str) -> Change:
+        """Other hosts in place of the named ones.
+
+        :raises InvalidValueError: there is no such host
+        :raises NoPlaceError: there are no others; everything is as it was
+        """
+        plan = self._state.planner.plan
+        index = plan.site.index
+        unknown = sorted(away - index.keys())
+        if unknown:
+            raise InvalidValueError("hosts", f"there is no host {', '.join(unknown)}")
+        numbers = frozenset(index[name] for name in away)
+        unchanged = tuple(range(lease.request.node_count))
+        if not any(numbers & r.hosts for r in lease.reservations):
+            return Change(lease, lease, unchanged)
+        self._check_steady(lease)
+        if lease.lease_id in self._state.operations:
+            self._busy(lease, "it can be moved when it runs")
+        try:
+            with plan.closed(numbers, now):
+                value = self._moved(lease, numbers, now)
+        except NotPlannableError as error:
+            problem = f"nodes: no other hosts are free for lease {lease.lease_id} in place of {', '.join(sorted(away))}"
+            raise NoPlaceError(Refusal("capacity", problem)) from error
+        return Change(lease, self._state.put(replace(value, reason=reason)), unchanged)
+
+    def _moved(self, lease: Lease, away: frozenset[int], now: int) -> Lease:
+        planner = self._state.planner
+        terms = lease.request
+        present = hosts_of(lease, terms, tuple(range(terms.node_count)), away)
+        assert present is not None
+        if not self._is_under_way(lease):
+            return plan_anew(planner, lease, terms, present, now)
+        if not away & lease.reservations[0].hosts:
+            # A deadline lease that is suspended first and planned to go on there.
+            kept = replace(lease, reservations=lease.reservations[:1])
+            with planner.plan.tentative():
+                planner.plan.put(kept)
+                return plan_again(planner.context, kept, requested_start(kept, now))
+        return self._counted_anew(lease, reshape(planner, lease, terms, present, now), now)
+
+    def _counted_anew(self, before: Lease, after: Lease, now: int) -> Lease:
+        """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
+        if before.active_since is None or after.reservations[0].run_start == before.reservations[0].run_start:
+            return after
+        self._state.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
+        accumulated = after.accumulated + now - before.active_since
+        return self._state.put(replace(after, accumulated=accumulated, active_since=now))
+
+    # -- the end -----------------------------------------------------------------------------------------
+
+    def end(self, lease: Lease, now: int, reason: str) -> Lease:
+        """End a lease now: what runs is stopped, what is saved is discarded, what has not begun is cancelled.
+
+        :return: its value, which is final unless its VMs have to be stopped first
+        """
+        state = self._state
+        operation = state.operations.get(lease.lease_id)
+        if operation is not None and operation.kind is OperationKind.STOP:
+            return lease
+        if lease.active_since is None:
+            state.cloud.discard(lease.lease_id, now)
+            final = LeaseState.DONE if lease.state in _HALF_WAY_STATES else LeaseState.CANCELLED
+            return state.finish(lease, final, now, reason)
+        closed = state.stop_counting(lease, now)
+        first = lease.reservations[0]
+        # Who follows on its hosts does not have to wait for it.
+        end = min(now + state.planner.context.suspension.shutdown_time(lease.request), max(first.end, now))
+        stopping = replace(first, run_end=now, end=end, closing=Closing.SHUTDOWN)
+        closed = state.put(replace(closed, reservations=(stopping,), reason=reason))
+        state.begin(OperationKind.STOP, closed, end, now)
+        return closed
+
+    # -- helpers -----------------------------------------------------------------------------------------
+
+    def _is_under_way(self, lease: Lease) -> bool:
+        """Whether its VMs run, or boot."""
+        return lease.active_since is not None or (
+            lease.state is LeaseState.READY and lease.lease_id in self._state.operations
+        )
+
+    def _check_steady(self, lease: Lease) -> None:
+        operation = self._state.operations.get(lease.lease_id)
+        if operation is not None and operation.kind is not OperationKind.START:
+            self._busy(lease, f"its {operation.kind.value} is going on")
+        if lease.state not in _STEADY_STATES:
+            self._busy(lease, f"it is {lease.state.value}")
+
+    def _busy(self, lease: Lease, why: str) -> NoReturn:
+        raise NoPlaceError(Refusal("busy", f"lease {lease.lease_id} cannot be changed at present: {why}"))
+
+    def _refused(
+        self,
+        lease: Lease,
+        terms: LeaseRequest,
+        now: int,
+        least: tuple[int, ...] | None,
+        error: NotPlannableError,
+        *,
+        under_way: bool,
+    ) -> NoPlaceError:
+        """Why new terms have no place, and what would have, if the lease gave up the place that it has."""
+        plan, context = self._state.planner.plan, self._state.planner.context
+        with plan.trial():
+            plan.put(replace(lease, reservations=()))
+            if not under_way:
+                smallest = terms if least is None else with_counts(terms, least)
+                return NoPlaceError(refusal_of(context, smallest, now, error))
+            alternatives: tuple[Alternative, ...] = ()
+            first = lease.reservations[0]
+            hosts, amounts = plan.holding(lease.request, first.assignment)
+            until = plan.availability.places_on(hosts, amounts[:-1]).holding_times(now)
+            if len(hosts) and len(until) == len(hosts) and int(until[-1]) > first.end:
+                longest = lease.request.duration + int(until[-1]) - first.end
+                if longest < terms.duration:
+                    start = first.run_start if terms.start is None else terms.start
+                    alternatives = (Alternative("duration", start, lease.request.node_count, longest),)
+        offered = f"; would fit: {alternatives[0].duration} s" if alternatives else ""
+        return NoPlaceError(Refusal("capacity", f"{error}{offered}", alternatives=alternatives))

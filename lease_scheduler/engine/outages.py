@@ -1,0 +1,147 @@
+"""Hosts that die, are taken out of service, come back, change or leave the site, and who is hit by that."""
+
+from __future__ import annotations
+
+from lease_scheduler.engine.deviations import Deviations, most_binding
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.plan.availability import FOREVER
+
+_HOST_FAILED = "its host failed"
+_HOST_CHANGED = "its host has no room for it any more"
+
+
+class Outages:
+    """Keeps hosts that cannot be used out of the plan.
+
+    :param state: what the parts of the engine share
+    :param deviations: finds other places for those who are hit
+    """
+
+    def __init__(self, state: EngineState, deviations: Deviations) -> None:
+        self._state = state
+        self._deviations = deviations
+
+    # -- hosts that are out of service -------------------------------------------------------------------
+
+    def host_down(self, host: int, now: int) -> None:
+        """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
+        if host in self._state.planner.plan.outages:
+            return
+        self._state.recorder.count("host_failures")
+        self._take_away(host, now, now + self._state.options.host_repair_time)
+
+    def host_out(self, name: str, now: int, until: int | None) -> None:
+        """A host is out of service, or is so for longer or shorter than was thought.
+
+        :param until: when it is thought to be back, none if never
+        :raises InvalidValueError: there is no such host, or the instant has passed
+        """
+        host = self._number(name)
+        if until is not None and until <= now:
+            raise InvalidValueError("until", f"must be later than {now}, not {until}")
+        if host not in self._state.planner.plan.outages:
+            self._state.recorder.count("host_failures")
+        self._take_away(host, now, FOREVER if until is None else until)
+
+    def host_back(self, name: str, now: int) -> None:
+        """A host is back in service.
+
+        :raises InvalidValueError: there is no such host
+        """
+        self.host_up(self._number(name), now)
+
+    def _number(self, name: str) -> int:
+        number = self._state.planner.plan.site.index.get(name)
+        if number is None:
+            raise InvalidValueError("host", f"there is no host {name}")
+        return number
+
+    def _take_away(self, host: int, now: int, until: int) -> None:
+        plan = self._state.planner.plan
+        plan.block(host, now, until)
+        for lease in sorted(plan.leases.values(), key=most_binding):
+            # Whoever was moved before may have changed this one.
+            current = self._state.lease(lease.lease_id)
+            if current is not None:
+                self._hit_by_outage(current, host, now, until)
+
+    def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
+        saved_there = lease.saved_on is not None and host in lease.saved_on
+        first = lease.reservations[0] if lease.reservations else None
+        if (self._is_physical(lease) and first is not None and host in first.assignment) or saved_there:
+            self._state.cloud.discard(lease.lease_id, now)
+            self._deviations.replace_lost(lease, now, _HOST_FAILED)
+        elif any(host in r.assignment and r.start < until for r in lease.reservations):
+            self._deviations.move(lease, now, _HOST_FAILED)
+
+    def _is_physical(self, lease: Lease) -> bool:
+        """Whether there is something of the lease on its hosts, or is about to be."""
+        return lease.active_since is not None or lease.lease_id in self._state.operations
+
+    def host_up(self, host: int, now: int) -> None:
+        """A host is back, empty; leases that wait for a later place may use it at once."""
+        plan = self._state.planner.plan
+        if host not in plan.outages:
+            return
+        thought_away_until = plan.outage_end(host)
+        plan.unblock(host)
+        moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
+        self._state.recorder.count("replans", moved)
+
+    def extend(self, now: int) -> None:
+        """Hosts that are still down keep being so for a while, and who is planned there is moved."""
+        plan = self._state.planner.plan
+        for host in sorted(plan.outages):
+            if plan.outage_end(host) <= now:
+                self._take_away(host, now, now + self._state.options.host_repair_time)
+
+    # -- another site ------------------------------------------------------------------------------------
+
+    def change_site(self, site: Site, now: int) -> Site:
+        """Hosts came, changed or left.
+
+        Who has no room any more on a host that became smaller or left is treated as if the host had failed, best-effort
+        leases first and the youngest of a kind first, until what is left fits.
+
+        :return: the site as it now is, see ``Site.succeeded_by``
+        """
+        plan = self._state.planner.plan
+        merged = plan.site.succeeded_by(site)
+        plan.change_site(merged, now)
+        for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
+            current = self._state.lease(lease.lease_id)
+            if current is not None:
+                self._hit_by_change(current, now)
+        moved = self._state.planner.use_freed_capacity(len(merged), now, FOREVER)
+        self._state.recorder.count("replans", moved)
+        return merged
+
+    def _hit_by_change(self, lease: Lease, now: int) -> None:
+        hosts = self._state.planner.plan.site.hosts
+        lost_memory = lease.saved_on is not None and any(not hosts[host].capacity for host in lease.saved_on)
+        misplaced = [r for r in lease.reservations if self._has_no_room(lease, r, now)]
+        if lost_memory or (misplaced and misplaced[0] is lease.reservations[0] and self._is_physical(lease)):
+            self._state.cloud.discard(lease.lease_id, now)
+            self._deviations.replace_lost(lease, now, _HOST_CHANGED)
+        elif misplaced:
+            self._deviations.move(lease, now, _HOST_CHANGED)
+
+    def _has_no_room(self, lease: Lease, reservation: Reservation, now: int) -> bool:
+        """Whether a host of a reservation cannot hold its VM any more, or not all that it is to hold."""
+        plan = self._state.planner.plan
+        start = max(now, reservation.start)
+        if reservation.end <= start or not reservation.assignment:
+            return False
+        nodes = [node_set for node_set in lease.request.nodes for _ in range(node_set.count)]
+        for node_set, host in zip(nodes, reservation.assignment, strict=True):
+            if not plan.site.hosts[host].can_ever_hold(node_set.resources, node_set.required_traits):
+                return True
+        used, _ = plan.holding(lease.request, reservation.assignment)
+        out = plan.outages
+        free = plan.availability.free(start, reservation.end)
+        # A host that is out of service has less than nothing free already; who was there has been dealt with.
+        return any(host not in out and bool((free[:, host] < 0).any()) for host in used.tolist())

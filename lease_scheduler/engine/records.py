@@ -1,0 +1,238 @@
+"""What the service keeps of leases beside the plan: plain values, the same for every store and cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.lease import Lease
+
+
+class DeposedError(LeaseSchedulerError):
+    """Another engine has taken over the site; this one may write nothing any more."""
+
+
+@dataclass(frozen=True)
+class ReservationRecord:
+    """One reservation of a lease, as the tenant named it.
+
+    :ivar terms: the keys of its resource type (anchors: Blazar's API v1)
+    :ivar node_sets: how many of the lease's node sets are its, in order
+    :ivar first_node: number of its first VM among those of the lease
+    :ivar node_count: how many VMs are its
+    """
+
+    reservation_id: str
+    resource_type: str
+    resource_id: str
+    terms: Mapping[str, Any]
+    node_sets: int
+    created_at: int
+    first_node: int = 0
+    node_count: int = 0
+    updated_at: int | None = None
+    missing_resources: bool = False
+    resources_changed: bool = False
+
+
+@dataclass(frozen=True)
+class LeaseDocument:
+    """What a tenant says of a lease beside the terms that are planned with."""
+
+    lease_id: str
+    name: str
+    project_id: str
+    user_id: str
+    created_at: int
+    trust_id: str | None = None
+    maintenance: bool = False
+    before_end: int | None = None
+    before_end_done: bool = False
+    servers: tuple[Mapping[str, Any], ...] = ()
+    on_end: str = "delete"
+    series_id: str | None = None
+    degraded: bool = False
+    reservations: tuple[ReservationRecord, ...] = ()
+    updated_at: int | None = None
+    deleted_at: int | None = None
+
+
+@dataclass(frozen=True)
+class HostRecord:
+    """A compute host of the pool.
+
+    :ivar capacity: what leases may use of it, by resource class
+    :ivar max_unit: most of a class that one VM may take
+    :ivar properties: what operators say of it, for queries
+    :ivar out_until: until when it is thought to be out of service, none if it is in service
+    """
+
+    host_id: int
+    name: str
+    vcpus: int
+    memory_mb: int
+    local_gb: int
+    created_at: int
+    capacity: Mapping[str, int]
+    max_unit: Mapping[str, int] = field(default_factory=dict)
+    traits: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    hypervisor_type: str = ""
+    hypervisor_version: int = 0
+    cpu_info: str = ""
+    service_name: str = ""
+    availability_zone: str | None = None
+    reservable: bool = True
+    out_until: int | None = None
+    trust_id: str | None = None
+    updated_at: int | None = None
+
+
+@dataclass(frozen=True)
+class FloatingIpRecord:
+    """An address of an external network that may be leased."""
+
+    floating_ip_id: str
+    floating_network_id: str
+    floating_ip_address: str
+    created_at: int
+    subnet_id: str | None = None
+    reservable: bool = True
+    updated_at: int | None = None
+
+
+@dataclass(frozen=True)
+class SeriesRecord:
+    """A lease that repeats by a rule (iCalendar RRULE).
+
+    :ivar template: the lease document of an occurrence, without times
+    :ivar planned_until: occurrences up to this instant have been asked for
+    """
+
+    series_id: str
+    project_id: str
+    user_id: str
+    name: str
+    rule: str
+    template: Mapping[str, Any]
+    planned_until: int
+    created_at: int
+    deleted_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Intent:
+    """Something the cloud has been told to do.
+
+    :ivar intent_id: unique in the site, in the order in which they were given
+    :ivar operation: what; none to destroy everything of the lease
+    :ivar step: number of the next step to be done
+    """
+
+    intent_id: int
+    lease_id: str
+    operation: Operation | None
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A change of a lease's state."""
+
+    lease_id: str
+    instant: int
+    before: str
+    after: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class UsageRecord:
+    """Hosts that a lease occupied in ``[start, end)``.
+
+    :ivar resources: what all its VMs together held, by resource class
+    :ivar hosts: host of each VM
+    """
+
+    lease_id: str
+    project_id: str
+    kind: str
+    phase: str
+    start: int
+    end: int
+    nodes: int
+    resources: Mapping[str, int]
+    hosts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A notification that waits to be sent."""
+
+    event_type: str
+    payload: Mapping[str, Any]
+
+
+@dataclass
+class Changes:
+    """Everything that one transaction writes.
+
+    Hosts are named by their number in the plan, as in leases. A record that is none is removed.
+
+    :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
+    """
+
+    instant: int
+    leases: dict[str, Lease] = field(default_factory=dict)
+    documents: dict[str, LeaseDocument] = field(default_factory=dict)
+    transitions: list[Transition] = field(default_factory=list)
+    begun: list[Intent] = field(default_factory=list)
+    over: list[int] = field(default_factory=list)
+    usage: list[UsageRecord] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    hosts: dict[int, HostRecord | None] = field(default_factory=dict)
+    floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)
+    private_properties: dict[tuple[str, str], bool] = field(default_factory=dict)
+    series: dict[str, SeriesRecord] = field(default_factory=dict)
+    deleted: dict[str, int] = field(default_factory=dict)
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (
+            self.leases
+            or self.documents
+            or self.transitions
+            or self.begun
+            or self.over
+            or self.usage
+            or self.messages
+            or self.hosts
+            or self.floating_ips
+            or self.private_properties
+            or self.series
+            or self.deleted
+        )
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What an engine needs to go on where another one stopped.
+
+    :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
+    :ivar next_sequence: order number of the next lease
+    :ivar next_intent: number of the next intent
+    """
+
+    leases: tuple[Lease, ...]
+    documents: Mapping[str, LeaseDocument]
+    intents: tuple[Intent, ...]
+    hosts: tuple[HostRecord, ...]
+    floating_ips: tuple[FloatingIpRecord, ...]
+    private_properties: Mapping[tuple[str, str], bool]
+    series: tuple[SeriesRecord, ...]
+    next_sequence: int
+    next_intent: int
+    clock: int

@@ -1,0 +1,175 @@
+"""What happens in a step of the engine, and in which order (Sotomayor 2010, section 4.2; haizea F18, F39)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+from lease_scheduler.engine.agenda import next_due
+from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
+from lease_scheduler.engine.lifecycle import Lifecycle
+from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.explain import too_large
+from lease_scheduler.plan.most import with_counts
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.quote import most_on_site, refusal_of
+
+
+class Steps:
+    """Does what is due at an instant.
+
+    :param state: what the parts of the engine share
+    :param admission: which requests are considered at all
+    :ivar submitted: requests that were not decided on yet, each with the fewest VMs that will do if not all
+    :ivar sequence: position of the next request in the order of submission
+    """
+
+    def __init__(self, state: EngineState, admission: Admission, deviations: Deviations, outages: Outages) -> None:
+        self._state = state
+        self._admission = admission
+        self._deviations = deviations
+        self._outages = outages
+        self._lifecycle = Lifecycle(state, deviations)
+        self.submitted: deque[tuple[LeaseRequest, tuple[int, ...] | None]] = deque()
+        self.sequence = 0
+
+    def step(self, now: int) -> None:
+        """Do everything that is due.
+
+        The order is that of Haizea's main loop, because results depend on it: what the cloud reports, ends, starts,
+        new requests, the queue, and then what was planned to begin at once.
+        """
+        self._take_reports(now)
+        if self._state.planner.plan.outages:
+            # Who is back at this very second has been reported by now.
+            self._outages.extend(now)
+            self._state.publish(now)
+        self._act(now)
+        self._admit(now)
+        self.serve_queue(now)
+        self._state.planner.plan.forget(now)
+
+    def next_due(self) -> int | None:
+        """The next instant at which something is planned; none if nothing is."""
+        agenda = self._state.agenda
+        while (entry := agenda.first()) is not None:
+            instant, what, lease_id = entry
+            if self._is_due(instant, what, lease_id) is not None:
+                return instant
+            agenda.drop_first()
+        return None
+
+    def serve_queue(self, now: int) -> None:
+        """Give queued leases places, and begin what can begin at once.
+
+        A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
+        nothing else to come, nobody would look at the queue another time.
+        """
+        plan = self._state.planner.plan
+        while True:
+            self._state.planner.process_queue(now + self._state.options.planning_lead)
+            self._state.publish(now)
+            waiting, live = plan.queue_length, len(plan.leases)
+            self._act(now)
+            if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
+                return
+
+    def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
+        lease = self._state.lease(lease_id)
+        if lease is None:
+            return None
+        due = next_due(lease, in_operation=lease_id in self._state.operations)
+        return lease if due == (instant, what) else None
+
+    def _act(self, now: int) -> None:
+        """What the cloud reports and what is due, until nothing of either is left."""
+        state = self._state
+        while True:
+            self._take_reports(now)
+            entry = state.agenda.pop(now)
+            if entry is None:
+                return
+            instant, what, lease_id = entry
+            lease = self._is_due(instant, what, lease_id)
+            if lease is not None:
+                self._lifecycle.act(what, lease, now)
+                state.publish(now)
+
+    def _take_reports(self, now: int) -> None:
+        for event in self._state.cloud.take_events(now):
+            self._handle(event, now)
+            self._state.publish(now)
+
+    def _handle(self, event: CloudEvent, now: int) -> None:
+        if event.kind is EventKind.HOST_DOWN and event.host is not None:
+            self._outages.host_down(event.host, now)
+            return
+        if event.kind is EventKind.HOST_UP and event.host is not None:
+            self._outages.host_up(event.host, now)
+            return
+        lease = self._state.lease(event.lease_id)
+        if lease is None:
+            return
+        if event.kind is EventKind.ENDED:
+            self._ended_early(lease, now)
+            return
+        operation = self._state.operations.pop(lease.lease_id, None)
+        if operation is None:
+            return
+        if event.kind is EventKind.COMPLETED:
+            self._lifecycle.completed(operation, lease, now)
+        else:
+            self._deviations.operation_failed(lease, operation.kind, now, event.host, event.reason)
+
+    def _ended_early(self, lease: Lease, now: int) -> None:
+        if lease.active_since is None:
+            return
+        ended = self._state.stop_counting(lease, now)
+        self._state.recorder.count("early_ends")
+        self._state.finish(ended, LeaseState.DONE, now)
+        self.use_freed(ended, now, now + ended.remaining)
+
+    def use_freed(self, lease: Lease, now: int, window_end: int) -> None:
+        """Plan again what can profit from the hosts of a lease being free before their time."""
+        moved = self._state.planner.use_freed_capacity(lease.request.node_count, now, window_end)
+        self._state.recorder.count("replans", moved)
+
+    def _admit(self, now: int) -> None:
+        state = self._state
+        while self.submitted:
+            request, least = self.submitted.popleft()
+            lease = state.put(replace(Lease(request, self.sequence).to(LeaseState.PENDING)))
+            self.sequence += 1
+            smallest = request if least is None else with_counts(request, least)
+            refusal = too_large(state.planner.context, smallest) or self._admission.refusal(request, now)
+            if refusal is not None:
+                state.finish(lease, LeaseState.REJECTED, now, refusal)
+            elif request.kind is LeaseKind.BEST_EFFORT:
+                if least is not None:
+                    lease = replace(lease, request=most_on_site(state.planner.context, request, least))
+                state.planner.enqueue(lease)
+            else:
+                self._place(lease, least, now)
+            state.publish(now)
+
+    def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
+        state = self._state
+        try:
+            if least is None:
+                state.planner.place(lease, now)
+            else:
+                state.planner.place_most(lease, least, now)
+        except NotPlannableError as error:
+            reason = str(error)
+            if state.options.explain_refusals:
+                smallest = lease.request if least is None else with_counts(lease.request, least)
+                reason = refusal_of(state.planner.context, smallest, now, error).message
+            state.finish(lease, LeaseState.REJECTED, now, reason)
+            return
+        others = state.publish(now) - 1
+        if others > 0:
+            state.recorder.count("preemptions" if lease.kind is LeaseKind.RESERVATION else "replans", others)

@@ -1,0 +1,152 @@
+"""Clearing hosts for a reservation that moves others out of its way, as maintenance does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.reservation import Closing, Reservation
+from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.deadline import plan_again, plan_deadline, requested_start, with_place
+from lease_scheduler.plan.exact import exact_reservation, hosts_with_room, make_room, place_exactly
+from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import back_to_queue
+
+_FIXED_TIMES = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+
+
+class InTheWayError(NotPlannableError):
+    """Leases stand in the way that can neither be preempted nor moved; the plan is as it was.
+
+    :param leases: their ids
+    :param problem: what is wrong, for people
+    """
+
+    def __init__(self, leases: tuple[str, ...], problem: str) -> None:
+        super().__init__(problem)
+        self.leases = leases
+
+
+def place_clearing(
+    context: PlanningContext, lease: Lease, start: int, now: int, *, deadline_preemption: bool, present: Present | None
+) -> Lease:
+    """Give a reservation its place, and others of which nothing has begun another one where that is needed.
+
+    Reservations and immediate leases keep their interval, deadline leases their deadline. All or nothing.
+
+    :param deadline_preemption: whether deadline leases may preempt each other
+    :return: the lease's new value, which is in the plan
+    :raises InTheWayError: somebody can neither be preempted nor moved
+    """
+    request = lease.request
+    try:
+        reservation, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
+    except NotPlannableError:
+        pass
+    else:
+        make_room(context, in_the_way, start, now)
+        return context.plan.put(with_place(lease, reservation))
+    end = start + request.duration + context.suspension.shutdown_time(request)
+    others = _holders(context, lease, start, end)
+    loose = {other.lease_id: _loosened(other, start, end, now) for other in others}
+    with context.plan.tentative():
+        context.plan.put_all(value for value in loose.values() if value is not None)
+        fixed = [other for other in others if loose[other.lease_id] is None and not _may_be_preempted(other)]
+        try:
+            reservation, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
+        except NotPlannableError as error:
+            if not fixed:
+                raise
+            raise _in_the_way(lease, fixed, "cannot be moved") from error
+        make_room(context, in_the_way, start, now)
+        placed = context.plan.put(with_place(lease, reservation))
+        stuck = []
+        for other in others:
+            value = loose[other.lease_id]
+            if value is None or other.kind is LeaseKind.BEST_EFFORT:
+                continue
+            try:
+                _placed_again(context, other, value, now, deadline_preemption=deadline_preemption)
+            except NotPlannableError:
+                stuck.append(other)
+        if stuck:
+            raise _in_the_way(lease, stuck, "have no other place")
+    return placed
+
+
+def _in_the_way(lease: Lease, others: list[Lease], problem: str) -> InTheWayError:
+    ids = tuple(other.lease_id for other in others)
+    return InTheWayError(ids, f"no place for lease {lease.lease_id}: leases that {problem}: {', '.join(ids)}")
+
+
+def _holders(context: PlanningContext, lease: Lease, start: int, end: int) -> list[Lease]:
+    """Who holds something of the hosts that the lease names, promises with fixed times first."""
+    site = context.plan.site
+    wanted = {
+        site.index[name]
+        for node_set in lease.request.nodes
+        for name in node_set.hosts or site.index
+        if name in site.index
+    }
+    found = [
+        other
+        for other in context.plan.leases.values()
+        if other.lease_id != lease.lease_id
+        and any(r.start < end and start < r.end and not wanted.isdisjoint(r.assignment) for r in other.reservations)
+    ]
+    order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
+    return sorted(found, key=lambda other: (order[other.kind], other.sequence))
+
+
+def _may_be_preempted(lease: Lease) -> bool:
+    return lease.request.preemptible and lease.request.preemption_mode is not PreemptionMode.NONE
+
+
+def _loosened(lease: Lease, start: int, end: int, now: int) -> Lease | None:
+    """The lease without the place that is in the way, none if something of that has begun."""
+    if lease.state in PLANNED_STATES and lease.reservations[0].first_instant > now:
+        if lease.kind is LeaseKind.BEST_EFFORT:
+            return back_to_queue(lease, "its hosts are cleared")
+        waiting = LeaseState.PENDING if lease.saved_on is None else LeaseState.SUSPENDED_PENDING
+        return replace(lease.to(waiting), reservations=())
+    first = lease.reservations[0]
+    if lease.kind is LeaseKind.DEADLINE and lease.reservations[1:] and not (first.start < end and start < first.end):
+        return replace(lease, reservations=(first,))
+    return None
+
+
+def _placed_again(
+    context: PlanningContext, before: Lease, loose: Lease, now: int, *, deadline_preemption: bool
+) -> Lease:
+    plan = context.plan
+    old = before.reservations[0]
+    if before.kind in _FIXED_TIMES:
+        return plan.put(with_place(loose, _same_interval(context, before, old, now, may_preempt=True)))
+    if loose.reservations or loose.saved_on is not None:
+        return plan_again(context, loose, requested_start(loose, now))
+    if len(before.reservations) == 1 and old.closing is Closing.SHUTDOWN:
+        try:
+            return plan.put(with_place(loose, _same_interval(context, before, old, now, may_preempt=False)))
+        except NotPlannableError:
+            pass
+    return plan_deadline(context, loose, now, may_preempt=deadline_preemption)
+
+
+def _same_interval(
+    context: PlanningContext, lease: Lease, old: Reservation, now: int, *, may_preempt: bool
+) -> Reservation:
+    """The lease's interval, on the same hosts as far as they are free; best-effort leases make room."""
+    terms = replace(lease.request, duration=old.run_end - old.run_start)
+    assignment, in_the_way = hosts_with_room(
+        context,
+        terms,
+        old.start,
+        old.end,
+        now,
+        may_preempt=may_preempt and lease.kind is LeaseKind.RESERVATION,
+        present=Present.of(lease.request, old.assignment),
+    )
+    make_room(context, in_the_way, old.start, now)
+    return exact_reservation(context, terms, assignment, old.start)

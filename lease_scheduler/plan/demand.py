@@ -1,0 +1,84 @@
+"""What node sets need, in the terms of a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.plan.availability import BoolArray, IntArray
+
+#: Node sets that are remembered; a service that runs for years meets more than it should keep.
+_MOST_REMEMBERED = 20_000
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A node set in the terms of the plan.
+
+    :ivar count: number of VMs
+    :ivar amounts: shape (classes,), needs of one VM
+    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; none if all
+    :ivar most_per_host: VMs of this set that the largest host could hold
+    :ivar per_host: VMs of this set that may share a host, none if as many as fit
+    """
+
+    count: int
+    amounts: IntArray
+    eligible: BoolArray | None
+    most_per_host: int
+    per_host: int | None = None
+
+
+class Demands:
+    """Turns node sets into demands on a site, and remembers them.
+
+    :param site: the hosts
+    :param classes: resource classes in the order of the plan
+    :param capacity: shape (classes, hosts)
+    """
+
+    def __init__(self, site: Site, classes: tuple[str, ...], capacity: IntArray) -> None:
+        self._site = site
+        self._classes = classes
+        self._capacity = capacity
+        self._of_nodes: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
+        self._of_node_set: dict[NodeSet, Demand] = {}
+
+    def of(self, nodes: tuple[NodeSet, ...]) -> tuple[Demand, ...]:
+        """Node sets in the terms of the plan."""
+        found = self._of_nodes.get(nodes)
+        if found is None:
+            if len(self._of_nodes) >= _MOST_REMEMBERED:
+                self._of_nodes.clear()
+                self._of_node_set.clear()
+            found = self._of_nodes[nodes] = tuple(self._demand(node_set) for node_set in nodes)
+        return found
+
+    def _demand(self, node_set: NodeSet) -> Demand:
+        # Node sets that differ in their count alone share arrays, and with them what availability remembers of them.
+        key = replace(node_set, count=1)
+        known = self._of_node_set.get(key)
+        if known is None:
+            known = self._of_node_set[key] = self._new_demand(key)
+        return replace(known, count=node_set.count)
+
+    def _new_demand(self, node_set: NodeSet) -> Demand:
+        hosts = self._site.hosts
+        eligible: BoolArray = np.zeros(len(hosts), dtype=bool)
+        index = self._site.index
+        # Names that the site does not know allow nothing.
+        allowed = index.values() if node_set.hosts is None else [index[name] for name in node_set.hosts & index.keys()]
+        for number in allowed:
+            eligible[number] = hosts[number].can_ever_hold(node_set.resources, node_set.required_traits)
+        amounts = np.array([node_set.resources.get(name, 0) for name in self._classes], dtype=np.int64)
+        most_per_host = 0
+        if eligible.any():
+            needed = amounts > 0
+            capacity = self._capacity[needed][:, eligible]
+            most_per_host = int((capacity // amounts[needed][:, None]).min(axis=0).max())
+            if node_set.per_host is not None:
+                most_per_host = min(most_per_host, node_set.per_host)
+        return Demand(1, amounts, None if eligible.all() else eligible, most_per_host, node_set.per_host)

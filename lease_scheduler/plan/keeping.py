@@ -1,0 +1,106 @@
+"""Hosts for a lease some of whose VMs have hosts already."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.interfaces import HostSelection
+from lease_scheduler.plan.mapper import hosts_at, largest_first, map_greedily, places_for
+
+
+@dataclass(frozen=True)
+class Present:
+    """Hosts that VMs have, and would like to keep or must keep.
+
+    :ivar hosts: for every node set the host number of each VM, none if it has none; VMs beyond the list have none
+    :ivar binding: whether a VM that has a host cannot be anywhere else
+    """
+
+    hosts: tuple[tuple[int | None, ...], ...]
+    binding: bool = False
+
+    @classmethod
+    def of(cls, request: LeaseRequest, assignment: Sequence[int | None], *, binding: bool = False) -> Present:
+        """The hosts of a lease's VMs, one for each in their order."""
+        hosts, first = [], 0
+        for node_set in request.nodes:
+            hosts.append(tuple(assignment[first : first + node_set.count]))
+            first += node_set.count
+        return cls(tuple(hosts), binding)
+
+
+def map_keeping(
+    availability: Availability,
+    request: LeaseRequest,
+    demands: tuple[Demand, ...],
+    present: Present | None,
+    start: int,
+    end: int,
+    selection: HostSelection,
+) -> tuple[int, ...] | None:
+    """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
+
+    VMs keep the hosts that they have where these have room; the others are placed as ``map_greedily`` does. If that is
+    a dead end and the hosts are not binding, all VMs are placed afresh.
+    """
+    if present is None or not any(host is not None for hosts in present.hosts for host in hosts):
+        return map_greedily(availability, request, demands, start, end, selection)
+    found = _kept(availability, request, demands, present, start, end, selection)
+    if found is None and not present.binding:
+        return map_greedily(availability, request, demands, start, end, selection)
+    return found
+
+
+def _kept(
+    availability: Availability,
+    request: LeaseRequest,
+    demands: tuple[Demand, ...],
+    present: Present,
+    start: int,
+    end: int,
+    selection: HostSelection,
+) -> tuple[int, ...] | None:
+    free = availability.free(start, end)
+    order = largest_first(demands)
+    chosen: list[list[int | None]] = [[] for _ in demands]
+    kept: list[Counter[int]] = [Counter() for _ in demands]
+    for index in order:
+        demand = demands[index]
+        wishes = present.hosts[index][: demand.count] if index < len(present.hosts) else ()
+        room = places_for(free, demand)
+        for host in (*wishes, *[None] * (demand.count - len(wishes))):
+            if host is not None and kept[index][host] < room[host]:
+                kept[index][host] += 1
+                chosen[index].append(host)
+            elif host is not None and present.binding:
+                return None
+            else:
+                chosen[index].append(None)
+        for host, number in kept[index].items():
+            free[:, host] -= demand.amounts * number
+    ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
+    for index in order:
+        demand = demands[index]
+        missing = chosen[index].count(None)
+        if not missing:
+            continue
+        places = places_for(free, demand)
+        if demand.per_host is not None:
+            for host, number in kept[index].items():
+                places[host] = min(places[host], demand.per_host - number)
+        usable = ranked[places[ranked] > 0]
+        new = np.repeat(usable, places[usable])[:missing]
+        if len(new) < missing:
+            return None
+        for host, number in Counter(new.tolist()).items():
+            free[:, host] -= demand.amounts * number
+        fresh = iter(new.tolist())
+        chosen[index] = [next(fresh) if host is None else host for host in chosen[index]]
+    return tuple(host for hosts in chosen for host in hosts if host is not None)

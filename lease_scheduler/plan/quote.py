@@ -1,0 +1,116 @@
+"""What would become of a request: a dry run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.clearing import InTheWayError
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.deadline import with_place
+from lease_scheduler.plan.explain import Refusal, explain, too_large
+from lease_scheduler.plan.most import most_that_fits, with_counts
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.soonest import place_soonest
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What would become of a request if it came now.
+
+    :ivar lease: the lease as it would be, with the numbers of VMs and the reservations that it would get; none if it is
+        refused. Of a best-effort lease the reservation is the earliest place at present, without regard to those who
+        wait before it; it has none if there is no such place.
+    :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
+    :ivar moved: ids of leases that would hold as much, but elsewhere or at another time
+    :ivar queue_position: of a best-effort lease, how many wait before it
+    :ivar refusal: why it is refused, none if it is granted
+    """
+
+    lease: Lease | None = None
+    preempted: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    queue_position: int | None = None
+    refusal: Refusal | None = None
+
+    @property
+    def granted(self) -> bool:
+        """Whether there is a place."""
+        return self.refusal is None
+
+
+def quote(
+    planner: Planner,
+    request: LeaseRequest,
+    sequence: int,
+    now: int,
+    *,
+    least: tuple[int, ...] | None = None,
+    earliest: int | None = None,
+) -> Quote:
+    """What the planner would do for a request; the plan is as it was.
+
+    :param sequence: the position that it would have in the order of submission
+    :param least: for each node set the fewest VMs that will do, if not all
+    :param earliest: no best-effort lease begins before this instant, ``now`` if none is given
+    """
+    plan = planner.plan
+    smallest = request if least is None else with_counts(request, least)
+    if too_large(planner.context, smallest) is not None:
+        return Quote(refusal=explain(planner.context, smallest, now))
+    before = dict(plan.leases)
+    position = plan.queue_length if request.kind is LeaseKind.BEST_EFFORT else None
+    try:
+        with plan.trial():
+            lease = plan.put(Lease(request, sequence).to(LeaseState.PENDING))
+            if request.kind is LeaseKind.BEST_EFFORT:
+                if least is not None:
+                    lease = plan.put(Lease(most_on_site(planner.context, request, least), sequence, lease.state))
+                reservation = place_soonest(
+                    planner.context, lease, now if earliest is None else earliest, may_wait=True
+                )
+                if reservation is not None:
+                    lease = plan.put(with_place(lease, reservation))
+            elif least is None:
+                lease = planner.place(lease, now)
+            else:
+                lease = planner.place_most(lease, least, now)
+            changed = [
+                (old, plan.leases[lease_id])
+                for lease_id, old in before.items()
+                if plan.leases[lease_id].reservations != old.reservations
+            ]
+    except NotPlannableError as error:
+        return Quote(refusal=refusal_of(planner.context, smallest, now, error))
+    changed.sort(key=lambda values: values[0].sequence)
+    lost = [old.lease_id for old, new in changed if _loses(old, new)]
+    return Quote(
+        lease,
+        preempted=tuple(lost),
+        moved=tuple(old.lease_id for old, _ in changed if old.lease_id not in lost),
+        queue_position=position,
+    )
+
+
+def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
+    """A best-effort request for as many VMs as the empty site could hold; the least of them must fit."""
+    granted = most_that_fits(request, least, lambda tried: too_large(context, tried) is None)
+    return request if granted is None else granted
+
+
+def refusal_of(context: PlanningContext, request: LeaseRequest, now: int, error: NotPlannableError) -> Refusal:
+    """Why there was no place, from the error that said so and the plan."""
+    if isinstance(error, InTheWayError):
+        return Refusal("in-the-way", str(error), leases=error.leases)
+    return explain(context, request, now)
+
+
+def _loses(old: Lease, new: Lease) -> bool:
+    """Whether a lease has less of its run planned than before, or it is interrupted."""
+    return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
+
+
+def _planned_run(lease: Lease) -> int:
+    return sum(r.run_end - r.run_start for r in lease.reservations)

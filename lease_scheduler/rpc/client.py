@@ -1,0 +1,115 @@
+"""The API's side of the requests to the engine."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import oslo_messaging
+
+from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
+from lease_scheduler.rpc.server import VERSION, topic
+
+Document = dict[str, Any]
+
+#: Seconds that an answer may take beyond the instant until which the engine may act on a request.
+_MARGIN = 5.0
+
+
+class EngineFailedError(LeaseSchedulerError):
+    """The engine met an error of its own; its log tells more."""
+
+
+class RpcEngineClient:
+    """Asks the engine of a site (see ``api.interfaces.EngineClient`` for what may be asked).
+
+    Every request carries the instant until which the engine may act on it. So when no answer comes in time nothing will
+    come of the request later either, as long as the clocks of the machines agree to within some seconds.
+
+    :param transport: oslo.messaging transport
+    :param timeout: seconds that the engine may take
+    """
+
+    def __init__(self, transport: Any, site: str, timeout: float = 30.0) -> None:
+        target = oslo_messaging.Target(topic=topic(site), version=VERSION)
+        self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN)
+        self._timeout = timeout
+
+    def _ask(self, context: Document, method: str, **arguments: Any) -> Document:
+        context = {**context, "expires": time.time() + self._timeout}
+        try:
+            answer = self._client.call(context, "request", name=method, arguments=arguments)
+        except (oslo_messaging.MessagingTimeout, oslo_messaging.MessageDeliveryFailure) as error:
+            raise EngineUnavailableError("no engine answered in time; try again later") from error
+        refusal = answer.get("error")
+        if refusal is None:
+            return dict(answer["answer"])
+        if refusal["code"] == 503:
+            raise EngineUnavailableError(refusal["message"])
+        if refusal["code"] == 500:
+            raise EngineFailedError(refusal["message"])
+        raise RefusedError(refusal["code"], refusal["message"], refusal["field"], refusal["alternatives"])
+
+    def create_lease(self, context: Document, lease: Document) -> Document:
+        """Admit and plan a new lease."""
+        return self._ask(context, "create_lease", lease=lease)
+
+    def quote_lease(self, context: Document, lease: Document) -> Document:
+        """What ``create_lease`` would come to, keeping nothing."""
+        return self._ask(context, "quote_lease", lease=lease)
+
+    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Change some keys of the lease document."""
+        return self._ask(context, "update_lease", lease_id=lease_id, changes=changes)
+
+    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
+        """Cancel what is left of a lease and take it from the lists."""
+        return self._ask(context, "delete_lease", lease_id=lease_id, reason=reason)
+
+    def end_lease(self, context: Document, lease_id: str) -> Document:
+        """The lease is done before its time."""
+        return self._ask(context, "end_lease", lease_id=lease_id)
+
+    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
+        """Other hosts instead of the named ones."""
+        return self._ask(context, "move_lease", lease_id=lease_id, hosts_away=hosts_away)
+
+    def availability(self, context: Document, query: Document) -> Document:
+        """When nodes are free."""
+        return self._ask(context, "availability", query=query)
+
+    def create_host(self, context: Document, host: Document) -> Document:
+        """Take a compute host into the pool."""
+        return self._ask(context, "create_host", host=host)
+
+    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
+        """Set or remove properties of a host."""
+        return self._ask(context, "update_host", host_id=host_id, values=values)
+
+    def delete_host(self, context: Document, host_id: str) -> Document:
+        """Take a compute host out of the pool."""
+        return self._ask(context, "delete_host", host_id=host_id)
+
+    def create_floatingip(self, context: Document, values: Document) -> Document:
+        """Take an address into the pool."""
+        return self._ask(context, "create_floatingip", values=values)
+
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
+        """Take an address out of the pool."""
+        return self._ask(context, "delete_floatingip", floatingip_id=floatingip_id)
+
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
+        """Show a property to everybody or to administrators only."""
+        return self._ask(context, "update_property", resource_type=resource_type, name=name, private=private)
+
+    def create_series(self, context: Document, series: Document) -> Document:
+        """Leases that repeat."""
+        return self._ask(context, "create_series", series=series)
+
+    def delete_series(self, context: Document, series_id: str) -> Document:
+        """End a series."""
+        return self._ask(context, "delete_series", series_id=series_id)
+
+    def reconcile(self, context: Document) -> Document:
+        """Compare plan and cloud now and repair what differs."""
+        return self._ask(context, "reconcile")

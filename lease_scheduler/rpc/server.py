@@ -1,0 +1,62 @@
+"""The engine's side of the requests: an oslo.messaging RPC server, there only while the engine leads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import oslo_messaging
+
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+
+LOG = logging.getLogger(__name__)
+
+#: Version of the interface; the second number grows with every method or argument that is added.
+VERSION = "1.0"
+
+#: Methods by name, each called with the request's context first.
+Methods = Mapping[str, Callable[..., dict[str, Any]]]
+
+
+def topic(site: str) -> str:
+    """The topic on which the engine of a site is asked."""
+    return f"lease-scheduler.engine.{site}"
+
+
+class _Endpoint:
+    """One remote method for all: the envelope keeps errors plain, whatever the driver does with exceptions."""
+
+    target = oslo_messaging.Target(version=VERSION)
+
+    def __init__(self, methods: Methods) -> None:
+        self._methods = methods
+
+    def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
+        try:
+            return {"answer": self._methods[name](context, **arguments)}
+        except RefusedError as error:
+            return {
+                "error": {
+                    "code": error.code,
+                    "message": error.message,
+                    "field": error.field,
+                    "alternatives": [dict(alternative) for alternative in error.alternatives],
+                }
+            }
+        except EngineUnavailableError as error:
+            return {"error": {"code": 503, "message": str(error), "field": None, "alternatives": []}}
+        except Exception:
+            LOG.exception("request %s failed", name)
+            return {"error": {"code": 500, "message": "Internal Server Error", "field": None, "alternatives": []}}
+
+
+def rpc_server(transport: Any, site: str, server: str, methods: Methods) -> Any:
+    """An RPC server that answers requests for a site.
+
+    :param transport: oslo.messaging transport
+    :param server: name of this engine, unique among all
+    """
+    target = oslo_messaging.Target(topic=topic(site), server=server)
+    return oslo_messaging.get_rpc_server(transport, target, [_Endpoint(methods)], executor="threading")

@@ -1,0 +1,359 @@
+"""What tenants may do with leases; the answers are plain values that fit into JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document, Terms, build_terms, node_set_of, numbered
+
+Answer = dict[str, Any]
+
+
+class Leases:
+    """Creates, changes and ends leases.
+
+    :param site: the engine of the site
+    :param enforcement: limits and filters that are asked before a lease is made or changed
+    """
+
+    def __init__(self, site: SiteEngine, enforcement: Enforcement) -> None:
+        self._site = site
+        self._enforcement = enforcement
+
+    # -- making ----------------------------------------------------------------------------------------------
+
+    def create(self, context: Document, lease: Document) -> Answer:
+        """Admit and plan a lease.
+
+        :raises RefusedError: there is no place, or it may not be made
+        """
+        with self._enforcement.one_at_a_time(lease["project_id"]):
+            self._ask_enforcement(context, lease)
+            with self._site.transaction(context.get("expires")), _refusals():
+                return self._create(lease)
+
+    def _create(self, lease: Document) -> Answer:
+        site = self._site
+        if lease["id"] in site.work.leases:
+            # Asked for a second time, because the first answer was lost.
+            return {"lease_id": lease["id"]}
+        terms = self._terms(lease)
+        site.work.documents[terms.document.lease_id] = terms.document
+        site.engine.submit(terms.request, terms.least)
+        site.engine.step()
+        made = site.work.leases[terms.request.lease_id]
+        if made.state is LeaseState.REJECTED:
+            refusal = self._refusal(terms)
+            raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, made.reason)
+        if made.state is LeaseState.FAILED:
+            raise RefusedError(409, made.reason)
+        self._put_document(numbered(terms.document, made.request))
+        return {"lease_id": made.lease_id}
+
+    def _terms(self, lease: Document) -> Terms:
+        site = self._site
+        terms = build_terms(lease, site.pool(), site.work.now)
+        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+
+    def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
+        """The document with the instant at which the consumer is told of the end, if none was given."""
+        end = lease.get("end")
+        if document.before_end is not None or end is None or start is None:
+            return document
+        minutes = self._site.options.minutes_before_end
+        return replace(document, before_end=max(start, end - 60 * minutes)) if minutes else document
+
+    def _put_document(self, document: LeaseDocument) -> None:
+        self._site.work.put_document(document)
+        self._site.before_end.note(document)
+
+    def _refusal(self, terms: Terms) -> Refusal | None:
+        """Why there is no place, asked once more for the alternatives."""
+        other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
+        return self._site.engine.quote(other, terms.least).refusal
+
+    def quote(self, context: Document, lease: Document) -> Answer:
+        """What ``create`` would come to."""
+        site = self._site
+        with site.transaction(context.get("expires")), _refusals():
+            terms = self._terms(lease)
+            found = site.engine.quote(terms.request, terms.least)
+            if found.refusal is not None or found.lease is None:
+                refusal = found.refusal
+                return {
+                    "granted": False,
+                    "reason": "" if refusal is None else refusal.message,
+                    "start": None,
+                    "end": None,
+                    "hosts": [],
+                    "preempts": [],
+                    "alternatives": [] if refusal is None else alternatives(refusal),
+                    "queue_position": None,
+                }
+            held = found.lease.reservations
+            return {
+                "granted": True,
+                "reason": "",
+                "start": held[0].run_start if held else None,
+                "end": held[-1].run_end if held else None,
+                "hosts": site.store.units.ids(held[0].assignment) if held else [],
+                "preempts": list(found.preempted),
+                "alternatives": [],
+                "queue_position": found.queue_position,
+            }
+
+    def _ask_enforcement(self, context: Document, lease: Document) -> None:
+        """Ask limits and filters; they may take long, so the plan goes on meanwhile."""
+        if not self._enforcement.is_on:
+            return
+        quote = self.quote(context, lease)
+        if quote["granted"]:
+            self._enforcement.check_create(context, lease, self._host_views(quote["hosts"]), self._usage(lease))
+
+    def _usage(self, lease: Document) -> list[tuple[Lease, LeaseDocument]]:
+        """The live leases of the same project."""
+        work = self._site.work
+        return [
+            (work.leases[lease_id], document)
+            for lease_id, document in list(work.documents.items())
+            if document.project_id == lease["project_id"] and lease_id in work.leases
+        ]
+
+    def _host_views(self, host_ids: list[str]) -> list[Answer]:
+        known = {str(host_id): host for host_id, host in self._site.hosts.items()}
+        return [
+            {"id": host_id, "hypervisor_hostname": known[host_id].name, **known[host_id].properties}
+            for host_id in dict.fromkeys(host_ids)
+            if host_id in known
+        ]
+
+    # -- changing --------------------------------------------------------------------------------------------
+
+    def update(self, context: Document, lease_id: str, changes: Document) -> Answer:
+        """Change a lease: its name, and any term that its state allows.
+
+        :raises RefusedError: there is no place for the new terms, or no such lease
+        """
+        site = self._site
+        current = self._current(lease_id)
+        if self._enforcement.is_on and set(changes) - {"name", "version"}:
+            self._enforcement.check_update(context, current, changes)
+        with site.transaction(context.get("expires")), _refusals():
+            document = self._document(lease_id)
+            expected = changes.get("version")
+            if expected is not None and expected != site.store.version(lease_id):
+                raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
+            updated = replace(
+                document,
+                name=changes.get("name", document.name),
+                on_end=changes.get("on_end") or document.on_end,
+                updated_at=site.work.now,
+            )
+            lease = site.work.leases[lease_id]
+            end_before = lease.reservations[-1].run_end if lease.reservations else None
+            if set(changes) & {"start", "end", "duration", "deadline", "reservations"}:
+                lease, updated = self._change_terms(lease, updated, changes)
+            if "before_end" in changes or "end" in changes:
+                updated = _moved_before_end(updated, changes.get("before_end"), end_before, lease)
+            if lease_id in site.work.documents:
+                self._put_document(updated)
+            site.work.notify(document_message("lease.update", lease, updated, site.work.now))
+            return {"lease_id": lease_id}
+
+    def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
+        site = self._site
+        now = site.work.now
+        merged = {**_as_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
+        if "end" in changes or "start" in changes:
+            merged["duration"] = None
+            merged.setdefault("end", None)
+        named = {each["id"]: each for each in changes.get("reservations") or ()}
+        merged["reservations"] = [
+            {
+                **record.terms,
+                **{k: v for k, v in named.get(record.reservation_id, {}).items() if k not in ("id", "resource_type")},
+                "id": record.reservation_id,
+                "resource_type": record.resource_type,
+            }
+            for record in document.reservations
+        ]
+        unknown = set(named) - {record.reservation_id for record in document.reservations}
+        if unknown:
+            raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
+        started = lease.started if lease.active_since is not None else None
+        begun = started if started is not None else now
+        terms = build_terms(merged, site.pool(), begun if started is not None else now, lease.request.submitted)
+        request = terms.request
+        if not named:
+            # Hosts stay as they were chosen unless the reservation itself is changed.
+            request = replace(request, nodes=lease.request.nodes)
+        if started is not None and request.start is not None:
+            request = replace(request, start=lease.request.start)
+        change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
+        self._follow(change)
+        site.engine.step()
+        updated = replace(
+            document,
+            reservations=tuple(
+                replace(
+                    new, created_at=old.created_at, updated_at=now if new.reservation_id in named else old.updated_at
+                )
+                for new, old in zip(terms.document.reservations, document.reservations, strict=True)
+            ),
+        )
+        return change.after, numbered(updated, change.after.request)
+
+    def _follow(self, change: Change) -> None:
+        """Have the cloud follow a change of a lease whose VMs run."""
+        after = change.after
+        if after.active_since is None or after.is_final or not after.reservations:
+            return
+        self._site.adjust(after)
+
+    def end(self, context: Document, lease_id: str) -> Answer:
+        """The lease is done before its time."""
+        with self._site.transaction(context.get("expires")), _refusals():
+            self._document(lease_id)
+            self._site.engine.end(lease_id)
+            self._site.engine.step()
+            return {}
+
+    def delete(self, context: Document, lease_id: str, reason: str) -> Answer:
+        """Cancel what is left of a lease and take it from the lists."""
+        site = self._site
+        with site.transaction(context.get("expires")), _refusals():
+            if lease_id not in site.work.leases:
+                site.work.changes.deleted[lease_id] = site.work.now
+                return {}
+            document = self._document(lease_id)
+            deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
+            site.work.put_document(deleted)
+            site.engine.cancel(lease_id, reason or "deleted by its consumer")
+            site.engine.step()
+            site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
+            return {}
+
+    def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
+        """Other hosts instead of the named ones (ids or names)."""
+        site = self._site
+        with site.transaction(context.get("expires")), _refusals():
+            self._document(lease_id)
+            by_id = {str(host_id): host.name for host_id, host in site.hosts.items()}
+            names = frozenset(by_id.get(host, host) for host in hosts_away)
+            unknown = names - set(by_id.values())
+            if unknown:
+                raise RefusedError(404, f"there is no host {sorted(unknown)[0]} in the pool", "hosts")
+            self._follow(site.engine.move(lease_id, names))
+            site.engine.step()
+            return {"lease_id": lease_id}
+
+    def availability(self, context: Document, query: Document) -> Answer:
+        """When nodes are free."""
+        site = self._site
+        with site.transaction(context.get("expires")), _refusals():
+            node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, site.pool(), "nodes")
+            found = site.engine.windows(node_set, query["start"], query["end"], query["duration"])
+            return {
+                "windows": [{"start": w.start, "end": w.end, "count": w.count} for w in found.windows],
+                "earliest": found.earliest,
+            }
+
+    # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _document(self, lease_id: str) -> LeaseDocument:
+        document = self._site.work.documents.get(lease_id)
+        if document is None:
+            raise RefusedError(404, f"there is no live lease {lease_id}")
+        return document
+
+    def _current(self, lease_id: str) -> Answer:
+        document = self._document(lease_id)
+        return _as_document(self._site.work.leases[lease_id], document)
+
+
+def _as_document(lease: Lease, document: LeaseDocument) -> Answer:
+    """A live lease in the words in which it was asked for."""
+    request = lease.request
+    fixed = lease.kind is LeaseKind.RESERVATION
+    return {
+        "id": lease.lease_id,
+        "name": document.name,
+        "project_id": document.project_id,
+        "user_id": document.user_id,
+        "trust_id": document.trust_id,
+        "kind": lease.kind.value,
+        "maintenance": document.maintenance,
+        "start": request.start,
+        "end": request.start + request.duration if fixed and request.start is not None else None,
+        "duration": None if fixed else request.duration,
+        "deadline": request.deadline,
+        "before_end": document.before_end,
+        "preemptible": request.preemptible,
+        "preemption_mode": request.preemption_mode.value,
+        "servers": list(document.servers),
+        "on_end": document.on_end,
+        "series_id": document.series_id,
+        "extras": dict(request.extras),
+        "reservations": [
+            {**record.terms, "id": record.reservation_id, "resource_type": record.resource_type}
+            for record in document.reservations
+        ],
+    }
+
+
+def _moved_before_end(
+    document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease
+) -> LeaseDocument:
+    """The consumer is told as long before the new end as before the old one, and again if he had been told."""
+    if given is not None:
+        return replace(document, before_end=given, before_end_done=False)
+    if document.before_end is None or end_before is None or not lease.reservations:
+        return document
+    notice = end_before - document.before_end
+    return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)
+
+
+def alternatives(refusal: Refusal) -> list[Answer]:
+    """What would fit instead, as it is told outside."""
+    return [
+        {
+            "change": alternative.change,
+            "start": alternative.start,
+            "end": alternative.start + alternative.duration,
+            "count": alternative.nodes,
+        }
+        for alternative in refusal.alternatives
+    ]
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Errors of the plan in the words of those who ask."""
+    try:
+        yield
+    except NoPlaceError as error:
+        refusal = error.refusal
+        text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
+        message = f"{text}: {refusal.message}" if text else refusal.message
+        raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
+    except NotPlannableError as error:
+        raise RefusedError(409, f"Not enough hosts available: {error}") from error
+    except InvalidValueError as error:
+        raise RefusedError(400, str(error), error.field) from error
+
+
+_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
+_FIELDS = {"past": "start_date", "deadline": "deadline"}

@@ -1,0 +1,55 @@
+"""Notifications: what the world is told about leases, as versioned payloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lease_scheduler.engine.records import LeaseDocument, Message
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
+
+#: Version of the payload; its second number grows with every field that is added.
+PAYLOAD_VERSION = "1.0"
+
+#: Transitions that have a name of their own in Blazar's notifications.
+_BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
+
+
+def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
+    held = lease.reservations
+    return {
+        "payload_version": PAYLOAD_VERSION,
+        "lease_id": lease.lease_id,
+        "name": document.name,
+        "project_id": document.project_id,
+        "user_id": document.user_id,
+        "trust_id": document.trust_id,
+        "kind": lease.kind.value,
+        "state": lease.state.value,
+        "reason": lease.reason,
+        "degraded": document.degraded,
+        "start": held[0].run_start if held else lease.started,
+        "end": held[-1].run_end if held else lease.ended,
+        "instant": instant,
+    }
+
+
+def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState, instant: int) -> Message:
+    """A lease changed its state.
+
+    ``lease.create`` when it is accepted, ``lease.event.start_lease`` when it first runs, ``lease.event.end_lease`` when
+    it is over, as Blazar calls them; ``lease.transition`` otherwise.
+    """
+    payload = {**_payload(lease, document, instant), "state_before": before.value}
+    if before in _BEGINNINGS:
+        return Message("lease.create", payload)
+    if lease.state is LeaseState.ACTIVE and lease.started == instant:
+        return Message("lease.event.start_lease", payload)
+    if lease.state in FINAL_STATES:
+        return Message("lease.event.end_lease", payload)
+    return Message("lease.transition", payload)
+
+
+def document_message(event_type: str, lease: Lease, document: LeaseDocument, instant: int) -> Message:
+    """Something else happened to a lease: ``lease.update``, ``lease.delete``, ``lease.event.before_end_lease``."""
+    return Message(event_type, _payload(lease, document, instant))

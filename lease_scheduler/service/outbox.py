@@ -1,0 +1,63 @@
+"""Notifications leave in the order in which they were written, at least once each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+
+from lease_scheduler.engine.records import Message
+from lease_scheduler.service.site_engine import ServiceStore
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds between two attempts while the broker does not take them, and between two looks if nobody wakes it.
+_PAUSE = 5.0
+
+
+class Outbox:
+    """A thread that sends what waits.
+
+    :param send: sends one notification or raises
+    """
+
+    def __init__(self, store: ServiceStore, send: Callable[[Message], None]) -> None:
+        self._store = store
+        self._send = send
+        self._wake = Event()
+        self._stopped = False
+        self._thread = Thread(target=self._run, name="outbox", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Something was written."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Send no more; what waits is sent by the next engine."""
+        self._stopped = True
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wake.wait(_PAUSE)
+            self._wake.clear()
+            try:
+                while not self._stopped and self._send_some():
+                    pass
+            except Exception:
+                LOG.warning("notifications could not be sent; trying again in %s s", _PAUSE, exc_info=True)
+
+    def _send_some(self) -> bool:
+        sent = []
+        try:
+            for message_id, message in self._store.waiting_messages():
+                if self._stopped:
+                    break
+                self._send(message)
+                sent.append(message_id)
+        finally:
+            if sent:
+                self._store.forget_messages(sent)
+        return bool(sent)

@@ -1,0 +1,247 @@
+"""Hosts and addresses come into the pool, change and leave it."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.property_query import keys, parse_query
+from lease_scheduler.model.resources import HOST_SHARE
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document
+
+Answer = dict[str, Any]
+
+#: Longest name of a property that operators may give, as in Blazar.
+_LONGEST_NAME = 64
+
+#: What the cloud says of a host; operators cannot say otherwise.
+_FACTS = frozenset(
+    {
+        "id",
+        "hypervisor_hostname",
+        "hypervisor_type",
+        "hypervisor_version",
+        "vcpus",
+        "cpu_info",
+        "memory_mb",
+        "local_gb",
+        "service_name",
+        "availability_zone",
+        "status",
+        "trust_id",
+        "created_at",
+        "updated_at",
+    }
+)
+
+
+class PoolKeeper:
+    """Registers hosts and addresses.
+
+    :param site: the engine of the site
+    """
+
+    def __init__(self, site: SiteEngine) -> None:
+        self._site = site
+
+    # -- hosts -----------------------------------------------------------------------------------------------
+
+    def create_host(self, context: Document, host: Document) -> Answer:
+        """Take a compute host into the pool, with properties of the operator's.
+
+        :raises RefusedError: there is no such host in the cloud, or it is in the pool already
+        """
+        site = self._site
+        wanted = str(host.get("name") or host.get("id") or "")
+        properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
+        found = [each for each in site.driver.hypervisors() if each.name == wanted]
+        if not found:
+            raise RefusedError(404, f"there is no compute host {wanted} in the cloud", "name")
+        if found[0].servers:
+            raise RefusedError(409, f"host {wanted} has servers; empty it first", "name")
+        with site.transaction(context.get("expires")):
+            if any(known.name == wanted for known in site.hosts.values()):
+                raise RefusedError(409, f"host {wanted} is in the pool already", "name")
+            host_id = max([*site.hosts, site.last_host_id], default=0) + 1
+            site.last_host_id = host_id
+            record = _record(host_id, found[0], properties, site.work.now, host.get("trust_id"))
+            site.put_host(record)
+            site.change_site()
+            site.engine.step()
+            return {"host_id": str(host_id)}
+
+    def update_host(self, context: Document, host_id: str, values: Document) -> Answer:
+        """Set properties of a host; none removes one.
+
+        :raises RefusedError: a lease was chosen by a property that would change
+        """
+        site = self._site
+        with site.transaction(context.get("expires")):
+            host = self._host(host_id)
+            reservable = values.get("reservable", host.reservable)
+            changes = {key: value for key, value in values.items() if key not in ("name", "reservable")}
+            gone = {key for key, value in changes.items() if value is None}
+            given = _properties({key: value for key, value in changes.items() if value is not None})
+            missing = sorted(gone - set(host.properties))
+            if missing:
+                raise RefusedError(404, f"host {host.name} has no property {missing[0]}", missing[0])
+            changed = {key for key in given if host.properties.get(key) not in (None, given[key])} | gone
+            self._refuse_if_needed(host, changed)
+            kept = {key: value for key, value in host.properties.items() if key not in gone}
+            updated = replace(
+                host, properties={**kept, **given}, reservable=_truth(reservable), updated_at=site.work.now
+            )
+            site.put_host(updated)
+            if updated.reservable != host.reservable:
+                site.change_site()
+                site.engine.step()
+            return {"host_id": host_id}
+
+    def _refuse_if_needed(self, host: HostRecord, changed: set[str]) -> None:
+        """Refuse to change a property by which the host was chosen for a lease that is not over."""
+        if not changed:
+            return
+        number = self._site.store.units.number(str(host.host_id))
+        for lease in self._site.engine.live_leases():
+            if not any(number in reservation.assignment for reservation in lease.reservations):
+                continue
+            for record in self._site.work.documents[lease.lease_id].reservations:
+                used = changed & _asked_for(record.terms)
+                if used:
+                    raise RefusedError(
+                        409, f"property {sorted(used)[0]} is needed by lease {lease.lease_id}", sorted(used)[0]
+                    )
+
+    def delete_host(self, context: Document, host_id: str) -> Answer:
+        """Take a host out of the pool.
+
+        :raises RefusedError: a lease holds it, now or later
+        """
+        site = self._site
+        with site.transaction(context.get("expires")):
+            host = self._host(host_id)
+            number = site.store.units.number(host_id)
+            holders = [
+                lease.lease_id
+                for lease in site.engine.live_leases()
+                if any(number in reservation.assignment for reservation in lease.reservations)
+            ]
+            if holders:
+                raise RefusedError(409, f"host {host.name} is held by lease {holders[0]}; move or delete it first")
+            del site.hosts[host.host_id]
+            site.work.changes.hosts[host.host_id] = None
+            site.change_site()
+            site.engine.step()
+            return {}
+
+    def _host(self, host_id: str) -> HostRecord:
+        host = self._site.hosts.get(int(host_id)) if host_id.isdigit() else None
+        if host is None:
+            raise RefusedError(404, f"there is no host {host_id} in the pool")
+        return host
+
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Answer:
+        """Show a property to everybody, or to administrators only."""
+        site = self._site
+        with site.transaction(context.get("expires")):
+            if not any(name in host.properties for host in site.hosts.values()):
+                raise RefusedError(404, f"no host has a property {name}", "name")
+            site.private_properties[resource_type, name] = private
+            site.work.changes.private_properties[resource_type, name] = private
+            return {}
+
+    # -- floating IPs ----------------------------------------------------------------------------------------
+
+    def create_floatingip(self, context: Document, values: Document) -> Answer:
+        """Take an address into the pool.
+
+        :raises RefusedError: it is no address, or it is in the pool already
+        """
+        site = self._site
+        text = values["floating_ip_address"]
+        try:
+            address = str(ipaddress.ip_address(text))
+        except ValueError as error:
+            raise RefusedError(400, f"{text} is not an IP address", "floating_ip_address") from error
+        with site.transaction(context.get("expires")):
+            if any(known.floating_ip_address == address for known in site.floating_ips.values()):
+                raise RefusedError(409, f"floating IP {address} is in the pool already", "floating_ip_address")
+            record = FloatingIpRecord(str(uuid4()), values["floating_network_id"], address, site.work.now)
+            site.floating_ips[record.floating_ip_id] = record
+            site.work.changes.floating_ips[record.floating_ip_id] = record
+            site.change_site()
+            site.engine.step()
+            return {"floatingip_id": record.floating_ip_id}
+
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Answer:
+        """Take an address out of the pool.
+
+        :raises RefusedError: a lease holds it, now or later
+        """
+        site = self._site
+        with site.transaction(context.get("expires")):
+            record = site.floating_ips.get(floatingip_id)
+            if record is None:
+                raise RefusedError(404, f"there is no floating IP {floatingip_id} in the pool")
+            number = site.store.units.number(floatingip_id)
+            if any(number in r.assignment for lease in site.engine.live_leases() for r in lease.reservations):
+                raise RefusedError(409, f"floating IP {record.floating_ip_address} is held by a lease")
+            del site.floating_ips[floatingip_id]
+            site.work.changes.floating_ips[floatingip_id] = None
+            site.change_site()
+            site.engine.step()
+            return {}
+
+
+def _record(
+    host_id: int, hypervisor: Hypervisor, properties: Mapping[str, str], now: int, trust_id: str | None
+) -> HostRecord:
+    return HostRecord(
+        host_id=host_id,
+        name=hypervisor.name,
+        vcpus=hypervisor.vcpus,
+        memory_mb=hypervisor.memory_mb,
+        local_gb=hypervisor.local_gb,
+        created_at=now,
+        capacity={name: amount for name, amount in hypervisor.capacity.items() if name != HOST_SHARE},
+        max_unit=hypervisor.max_unit,
+        traits=hypervisor.traits,
+        properties=properties,
+        hypervisor_type=hypervisor.hypervisor_type,
+        hypervisor_version=hypervisor.hypervisor_version,
+        cpu_info=hypervisor.cpu_info,
+        service_name=hypervisor.service_name or hypervisor.name,
+        availability_zone=hypervisor.availability_zone,
+        trust_id=trust_id,
+    )
+
+
+def _properties(values: Mapping[str, Any]) -> dict[str, str]:
+    """Properties as text."""
+    for name in values:
+        if len(name) > _LONGEST_NAME:
+            raise RefusedError(400, "Extra capability key too long", name)
+        if name in _FACTS:
+            raise RefusedError(409, f"{name} is told by the cloud and cannot be set", name)
+    return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
+
+
+def _asked_for(terms: Mapping[str, Any]) -> frozenset[str]:
+    """The properties by which hosts were chosen for a reservation."""
+    texts = [terms.get("hypervisor_properties"), terms.get("resource_properties")]
+    texts += [nodes.get("properties") for nodes in terms.get("nodes") or ()]
+    try:
+        return frozenset().union(*(keys(parse_query(text)) for text in texts if text))
+    except InvalidValueError:
+        return frozenset()
+
+
+def _truth(value: Any) -> bool:
+    return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")

@@ -1,0 +1,104 @@
+"""Leases that repeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID, uuid5
+
+from lease_scheduler.engine.records import SeriesRecord
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document
+
+Answer = dict[str, Any]
+
+_BEGINNINGS = frozenset({LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.READY})
+
+
+class SeriesKeeper:
+    """Asks for every occurrence of a rule as a lease of its own, all at once.
+
+    :param site: the engine of the site
+    :param leases: makes the occurrences
+    """
+
+    def __init__(self, site: SiteEngine, leases: Leases) -> None:
+        self._site = site
+        self._leases = leases
+
+    def create(self, context: Document, series: Document) -> Answer:
+        """Make the leases of a series; those for which there is no place are left out and named.
+
+        :raises RefusedError: there is a place for none of them
+        """
+        site = self._site
+        first, starts = series["lease"], series["starts"]
+        with site.transaction(context.get("expires")):
+            record = SeriesRecord(
+                series_id=series["id"],
+                project_id=series["project_id"],
+                user_id=series["user_id"],
+                name=series["name"],
+                rule=series["rule"],
+                template=dict(first),
+                planned_until=starts[-1],
+                created_at=site.work.now,
+            )
+            self._keep(record)
+        made: list[str] = []
+        refused: list[Answer] = []
+        last: RefusedError | None = None
+        for start in starts:
+            try:
+                made.append(self._leases.create(context, occurrence(first, series["id"], start))["lease_id"])
+            except RefusedError as error:
+                last = error
+                refused.append({"start": start, "message": error.message})
+        if not made and last is not None:
+            with site.transaction():
+                self._keep(replace(record, deleted_at=site.work.now))
+            raise last
+        return {"series_id": series["id"], "leases": made, "refused": refused}
+
+    def delete(self, context: Document, series_id: str) -> Answer:
+        """End a series: its leases that have not begun are deleted."""
+        site = self._site
+        record = site.series.get(series_id)
+        if record is None:
+            raise RefusedError(404, f"there is no series {series_id}")
+        waiting = [
+            lease_id
+            for lease_id, document in list(site.work.documents.items())
+            if document.series_id == series_id and site.work.leases[lease_id].state in _BEGINNINGS
+        ]
+        for lease_id in waiting:
+            self._leases.delete(context, lease_id, "its series was deleted")
+        with site.transaction(context.get("expires")):
+            self._keep(replace(record, deleted_at=site.work.now))
+        return {}
+
+    def _keep(self, record: SeriesRecord) -> None:
+        self._site.work.changes.series[record.series_id] = record
+        if record.deleted_at is None:
+            self._site.series[record.series_id] = record
+        else:
+            self._site.series.pop(record.series_id, None)
+
+
+def occurrence(first: Document, series_id: str, start: int) -> Answer:
+    """The lease document of an occurrence: that of the first one, later."""
+    later = start - first["start"]
+    if later == 0:
+        return {**first, "series_id": series_id}
+    lease_id = str(uuid5(UUID(series_id), str(start)))
+    moved = {
+        key: first[key] + later for key in ("start", "end", "deadline", "before_end") if first.get(key) is not None
+    }
+    reservations = [
+        {**reservation, "id": str(uuid5(UUID(lease_id), str(position)))}
+        for position, reservation in enumerate(first["reservations"])
+    ]
+    return {**first, **moved, "id": lease_id, "series_id": series_id, "reservations": reservations}

@@ -1,0 +1,34 @@
+"""The pool as the planner sees it: compute hosts and floating IPs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
+
+#: A site needs a host; this one is always the first, and offers nothing.
+_NOTHING = Host("(none)", Resources({}))
+
+
+def compute_host(record: HostRecord) -> Host:
+    """A compute host in the terms of the plan; one that is not reservable offers nothing."""
+    if not record.reservable:
+        return Host(record.name, Resources({}))
+    return Host(
+        record.name,
+        Resources({**record.capacity, HOST_SHARE: WHOLE_HOST}),
+        frozenset(record.traits),
+        Resources(record.max_unit),
+    )
+
+
+def address(record: FloatingIpRecord) -> Host:
+    """A floating IP in the terms of the plan: a host that holds one of it."""
+    return Host(record.floating_ip_address, Resources({FLOATING_IP: 1}))
+
+
+def build_site(hosts: Iterable[HostRecord], floating_ips: Iterable[FloatingIpRecord]) -> Site:
+    """All that can be leased; hosts first, each in the order given, from number 1 on."""
+    return Site((_NOTHING, *(compute_host(host) for host in hosts), *(address(ip) for ip in floating_ips)))

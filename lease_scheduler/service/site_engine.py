@@ -1,0 +1,346 @@
+"""The engine of a site while it leads: every step is written in one transaction, then carried out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Condition, RLock, Thread
+from typing import Any, Protocol
+
+from lease_scheduler.cloud.driver import Driver, Order, StepFailedError
+from lease_scheduler.cloud.executor import Executor, WaitingClock
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.records import (
+    Changes,
+    FloatingIpRecord,
+    HostRecord,
+    Intent,
+    Message,
+    SeriesRecord,
+    Snapshot,
+)
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.engine.units import Units
+from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.service.before_end import BeforeEnd
+from lease_scheduler.service.reconcile import reconcile
+from lease_scheduler.service.site import build_site
+from lease_scheduler.service.terms import Pool
+from lease_scheduler.service.unit_of_work import UnitOfWork
+
+LOG = logging.getLogger(__name__)
+
+
+class ServiceStore(Protocol):
+    """What the service needs of a store (see ``store.sql.store``)."""
+
+    units: Units
+
+    def take_over(self, engine_name: str, now: int) -> int:
+        """Become the only writer of the site; its fencing number."""
+        ...
+
+    def load(self) -> Snapshot:
+        """Everything that is live."""
+        ...
+
+    def commit(self, changes: Changes) -> int:
+        """Write everything in one transaction; the revision of the site."""
+        ...
+
+    def record_steps(self, reached: Any) -> None:
+        """Note to which step intents have come."""
+        ...
+
+    def is_mine(self) -> bool:
+        """Whether no other engine has taken over."""
+        ...
+
+    def write_clock(self, now: int) -> None:
+        """Keep the time."""
+        ...
+
+    def version(self, lease_id: str) -> int | None:
+        """The version of a live lease."""
+        ...
+
+    def waiting_messages(self, limit: int = 500) -> list[tuple[int, Message]]:
+        """Notifications that wait to be sent, with their ids."""
+        ...
+
+    def forget_messages(self, ids: Any) -> None:
+        """Notifications that have been sent."""
+        ...
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """Options of the service.
+
+    :ivar engine: those of the engine itself
+    :ivar workers: steps that the cloud carries out at the same time
+    :ivar reconcile_interval: real seconds between two comparisons with the cloud
+    :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
+    """
+
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    workers: int = 32
+    reconcile_interval: float = 300.0
+    minutes_before_end: int = 60
+
+
+#: Makes a planner for a site; and the admission policy.
+MakePlanner = Callable[[Site], Planner]
+
+
+class SiteEngine:
+    """Restores the plan from the store, then serves requests and does what is due, until it is closed or broken.
+
+    A step that cannot be written leaves this engine broken: what it holds in memory may differ from the store, so it is
+    thrown away and another one is built from the store.
+
+    :param store: taken over by the caller
+    :param on_broken: told once when it breaks
+    """
+
+    def __init__(
+        self,
+        store: ServiceStore,
+        driver: Driver,
+        clock: WaitingClock,
+        make_planner: MakePlanner,
+        admission: Admission,
+        options: ServiceOptions,
+        on_broken: Callable[[], None],
+    ) -> None:
+        self.store = store
+        self.driver = driver
+        self.clock = clock
+        self.options = options
+        self._on_broken = on_broken
+        #: Called after something was written.
+        self.on_written: Callable[[], None] | None = None
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
+        self._woken = False
+        self._closed = False
+        self._broken = False
+        snapshot = store.load()
+        self.hosts: dict[int, HostRecord] = {host.host_id: host for host in snapshot.hosts}
+        self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
+        self.private_properties = dict(snapshot.private_properties)
+        self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
+        #: Ids of hosts are never given twice while this engine leads.
+        self.last_host_id = max(self.hosts, default=0)
+        self.work = UnitOfWork(snapshot.next_intent)
+        self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
+        self.engine = Engine(
+            make_planner(build_site(snapshot.hosts, snapshot.floating_ips)),
+            admission,
+            clock,
+            self.work,
+            self.work,
+            self.work,
+            options.engine,
+        )
+        current = {intent.lease_id: intent.operation for intent in snapshot.intents}
+        self.engine.restore(
+            snapshot.leases,
+            [operation for operation in current.values() if operation is not None],
+            snapshot.next_sequence,
+            {host.name: (clock.now(), host.out_until) for host in snapshot.hosts if host.out_until is not None},
+        )
+        self.before_end = BeforeEnd(self.work)
+        self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._timer = Thread(target=self._run, name="planner", daemon=True)
+
+    # -- life ------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Repair what does not agree, go on with what was begun, and do what is due from now on."""
+        with self._lock:
+            for intent in self.work.open_intents():
+                self._executor.submit(self._order(intent))
+        self.reconcile()
+        self._timer.start()
+
+    def close(self) -> None:
+        """Finish what is being done at this moment and stop."""
+        with self._lock:
+            self._closed = True
+            self._changed.notify_all()
+        self._executor.stop()
+        if self._timer.is_alive():
+            self._timer.join()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it can do nothing any more."""
+        return self._broken
+
+    @contextmanager
+    def transaction(self, expires: float | None = None) -> Iterator[None]:
+        """Do what is due, then what the block does; all of it is written, then carried out.
+
+        A refusal raised by the block leaves the plan as it was, so what was due is written all the same.
+
+        :param expires: real instant after which the block must not be run, because nobody waits for it any more
+        :raises EngineUnavailableError: the engine is closed or broken, or the store could not be written
+        """
+        with self._lock:
+            if self._closed or self._broken:
+                raise EngineUnavailableError("the engine is stopping")
+            if expires is not None and time.time() > expires:
+                raise EngineUnavailableError("the request waited for too long; try again later")
+            refused: LeaseSchedulerError | None = None
+            try:
+                self.work.now = self.clock.now()
+                self.engine.step()
+                self.before_end.tell(self.work.now)
+                try:
+                    yield
+                except LeaseSchedulerError as error:
+                    refused = error
+                self._write()
+            except BaseException as error:
+                self._break()
+                if isinstance(error, Exception):
+                    LOG.exception("what was planned could not be written; the plan is built anew")
+                    raise EngineUnavailableError("what was planned could not be written down; try again") from error
+                raise
+            if refused is not None:
+                raise refused
+
+    def _write(self) -> None:
+        changes, intents = self.work.take(self.work.now)
+        if not changes.is_empty():
+            orders = [self._order(intent, changes) for intent in intents]
+            self.store.commit(changes)
+            if changes.messages and self.on_written is not None:
+                self.on_written()
+            for order in orders:
+                self._executor.submit(order)
+            self.wake()
+
+    def _break(self) -> None:
+        self._broken = True
+        self._changed.notify_all()
+        self._on_broken()
+
+    def wake(self) -> None:
+        """Have the planner look whether something is due."""
+        with self._lock:
+            self._woken = True
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        """The planner's thread."""
+        while True:
+            with self._lock:
+                if self._closed or self._broken:
+                    return
+                if not self._woken and not self.work.has_reports:
+                    self._changed.wait(self._pause())
+                if self._closed or self._broken:
+                    return
+                self._woken = False
+                try:
+                    with self.transaction():
+                        pass
+                except EngineUnavailableError:
+                    return
+
+    def _pause(self) -> float | None:
+        """Real seconds until something is due, none if nothing is."""
+        instants = (self.engine.next_due(), self.before_end.next_due())
+        due = min((instant for instant in instants if instant is not None), default=None)
+        return None if due is None else self.clock.seconds_until(due)
+
+    # -- the cloud -------------------------------------------------------------------------------------------
+
+    def _order(self, intent: Intent, changes: Changes | None = None) -> Order:
+        """An intent with all that a cloud needs to carry it out."""
+        lease_id, operation = intent.lease_id, intent.operation
+        if operation is None:
+            return Order(intent.intent_id, lease_id, None, step=intent.step)
+        lease = self.work.leases.get(lease_id)
+        document = self.work.documents.get(lease_id)
+        if lease is None and changes is not None:
+            lease, document = changes.leases.get(lease_id), changes.documents.get(lease_id)
+        assert lease is not None
+        names = self.engine.site.hosts
+        return Order(
+            intent_id=intent.intent_id,
+            lease_id=lease_id,
+            operation=operation,
+            hosts=tuple(names[number].name for number in operation.assignment),
+            request=lease.request,
+            document=document,
+            until=lease.reservations[0].end if lease.reservations else operation.due,
+            step=intent.step,
+        )
+
+    def _over(self, order: Order, error: StepFailedError | None) -> None:
+        """An order is over; called by the executor from one of its workers."""
+        intent = Intent(order.intent_id, order.lease_id, order.operation)
+        now = self.clock.now()
+        event: CloudEvent | None = None
+        if order.operation is not None and error is None:
+            event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
+        elif order.operation is not None and error is not None:
+            host = None if error.host is None else self.engine.site.index.get(error.host)
+            event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
+        self.work.report(intent, event)
+        self.wake()
+
+    def _record_steps(self, reached: Any) -> None:
+        try:
+            self.store.record_steps(list(reached))
+        except Exception:
+            with self._lock:
+                self._break()
+            raise
+
+    def reconcile(self) -> dict[str, int]:
+        """Compare intents, leases and cloud, and repair; how much of what was repaired."""
+        footprints = list(self.driver.footprints())
+        with self.transaction():
+            return reconcile(self.engine, self.work, footprints, self._executor.is_busy)
+
+    # -- hosts and addresses ---------------------------------------------------------------------------------
+
+    def change_site(self) -> None:
+        """Have the plan follow ``hosts`` and ``floating_ips``."""
+        site = build_site(self.hosts.values(), self.floating_ips.values())
+        known = self.engine.change_site(site)
+        for host in self.hosts.values():
+            self.store.units.assign(str(host.host_id), known.index[host.name])
+        for floating_ip in self.floating_ips.values():
+            self.store.units.assign(floating_ip.floating_ip_id, known.index[floating_ip.floating_ip_address])
+
+    def adjust(self, lease: Lease) -> None:
+        """Have the cloud follow a change of a lease whose VMs run."""
+        assignment = lease.reservations[0].assignment
+        now = self.work.now
+        self.work.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
+
+    def pool(self) -> Pool:
+        """What there is to choose from."""
+        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors())
+
+    def put_host(self, host: HostRecord) -> None:
+        """Keep a new value of a host."""
+        self.hosts[host.host_id] = host
+        self.work.changes.hosts[host.host_id] = host
+
+    def take_out(self, host: HostRecord, until: int | None) -> None:
+        """A host is out of service."""
+        self.put_host(replace(host, out_until=until))
+        self.engine.host_out(host.name, until)

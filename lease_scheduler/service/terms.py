@@ -1,0 +1,247 @@
+"""From what tenants ask for to the terms that are planned with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, LeaseDocument, ReservationRecord
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
+from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What there is to choose from, for queries of properties.
+
+    :ivar hosts: the compute hosts
+    :ivar floating_ips: the addresses
+    :ivar flavors: resources and traits by flavor id, as the cloud knows them
+    """
+
+    hosts: Sequence[HostRecord]
+    floating_ips: Sequence[FloatingIpRecord]
+    flavors: Mapping[str, Flavor]
+
+    def matching(self, *queries: Query) -> frozenset[str] | None:
+        """Names of the hosts that satisfy every query; none if there is no condition."""
+        conditions = [query for query in queries if query != ANYTHING]
+        if not conditions:
+            return None
+        return frozenset(
+            host.name for host in self.hosts if all(matches(query, facts(host), host.traits) for query in conditions)
+        )
+
+
+def facts(host: HostRecord) -> dict[str, str]:
+    """What may be asked of a host: what the cloud says of it, and what operators added."""
+    own = {
+        "id": host.host_id,
+        "hypervisor_hostname": host.name,
+        "hypervisor_type": host.hypervisor_type,
+        "hypervisor_version": host.hypervisor_version,
+        "vcpus": host.vcpus,
+        "cpu_info": host.cpu_info,
+        "memory_mb": host.memory_mb,
+        "local_gb": host.local_gb,
+        "service_name": host.service_name,
+        "availability_zone": host.availability_zone or "",
+    }
+    return {**{name: str(value) for name, value in own.items()}, **host.properties}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is planned with.
+
+    :ivar least: per node set the fewest VMs that will do
+    """
+
+    request: LeaseRequest
+    least: tuple[int, ...]
+    document: LeaseDocument
+
+
+def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = None) -> Terms:
+    """The terms of a lease document (see ``api.views.lease`` for its keys).
+
+    :param submitted: when the lease was first asked for, if that is not now
+    :raises InvalidValueError: naming the key
+    """
+    kind = LeaseKind(lease["kind"])
+    node_sets: list[NodeSet] = []
+    least: list[int] = []
+    reservations = []
+    for position, reservation in enumerate(lease["reservations"]):
+        field = f"reservations[{position}]"
+        found = _node_sets(reservation, pool, field)
+        node_sets += [node_set for node_set, _ in found]
+        least += [fewest for _, fewest in found]
+        reservations.append(
+            ReservationRecord(
+                reservation_id=reservation["id"],
+                resource_type=reservation["resource_type"],
+                resource_id=reservation["id"],
+                terms={key: value for key, value in reservation.items() if key not in ("id", "resource_type")},
+                node_sets=len(found),
+                created_at=now,
+            )
+        )
+    start, duration = _interval(lease, kind, now)
+    mode = lease.get("preemption_mode") or PreemptionMode.SUSPEND.value
+    request = LeaseRequest(
+        lease_id=lease["id"],
+        kind=kind,
+        nodes=tuple(node_sets),
+        submitted=now if submitted is None else submitted,
+        duration=duration,
+        start=start,
+        deadline=lease.get("deadline"),
+        preemptible=bool(lease.get("preemptible")),
+        preemption_mode=PreemptionMode(mode),
+        user=lease["project_id"],
+        moves_others=bool(lease.get("maintenance")),
+        extras=dict(lease.get("extras") or {}),
+    )
+    document = LeaseDocument(
+        lease_id=lease["id"],
+        name=lease["name"],
+        project_id=lease["project_id"],
+        user_id=lease["user_id"],
+        created_at=now,
+        trust_id=lease.get("trust_id"),
+        maintenance=bool(lease.get("maintenance")),
+        before_end=lease.get("before_end"),
+        servers=tuple(lease.get("servers") or ()),
+        on_end=lease.get("on_end") or "delete",
+        series_id=lease.get("series_id"),
+        reservations=tuple(reservations),
+    )
+    return Terms(request, tuple(least), document)
+
+
+def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, int]:
+    """When a lease starts, if that is said, and how long it lasts."""
+    start, end, duration = lease.get("start"), lease.get("end"), lease.get("duration")
+    if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
+        # "now" was some moment ago when the engine gets to it.
+        start = now if start is None else max(start, now)
+    if end is not None:
+        duration = end - (now if start is None else start)
+        if duration <= 0:
+            raise InvalidValueError("end_date", "must be later than the start and than now")
+    if duration is None:
+        if kind is not LeaseKind.BEST_EFFORT:
+            raise InvalidValueError("duration", f"{kind.value} leases need a duration or an end")
+        duration = UNLIMITED
+    return (start if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) else None), duration
+
+
+def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:
+    """The node sets of a reservation, each with the fewest VMs that will do."""
+    resource_type = reservation["resource_type"]
+    if reservation.get("nodes"):
+        return [
+            (node_set_of(nodes, pool, f"{field}.nodes[{index}]"), nodes.get("least") or nodes["count"])
+            for index, nodes in enumerate(reservation["nodes"])
+        ]
+    if resource_type == "physical:host":
+        return [_whole_hosts(reservation, pool)]
+    if resource_type == "virtual:instance":
+        resources = {
+            VCPU: reservation["vcpus"],
+            MEMORY_MB: reservation["memory_mb"],
+            DISK_GB: reservation["disk_gb"],
+        }
+        hosts = pool.matching(parse_query(reservation.get("resource_properties") or ""))
+        return [_instances(resources, frozenset(), hosts, reservation)]
+    if resource_type == "flavor:instance":
+        flavor = pool.flavors.get(reservation["flavor_id"])
+        if flavor is None:
+            raise InvalidValueError(f"{field}.flavor_id", f"there is no flavor {reservation['flavor_id']}")
+        return [_instances(flavor.resources, flavor.traits, None, reservation)]
+    if resource_type == "virtual:floatingip":
+        return _addresses(reservation, pool, field)
+    raise InvalidValueError(f"{field}.resource_type", f"{resource_type} is not a resource type that can be leased")
+
+
+def _whole_hosts(reservation: Document, pool: Pool) -> tuple[NodeSet, int]:
+    hosts = pool.matching(
+        parse_query(reservation.get("hypervisor_properties") or ""),
+        parse_query(reservation.get("resource_properties") or ""),
+    )
+    if reservation.get("hosts"):
+        named = frozenset(reservation["hosts"])
+        hosts = named if hosts is None else hosts & named
+    return NodeSet(reservation["max"], Resources({HOST_SHARE: WHOLE_HOST}), hosts=hosts), reservation["min"]
+
+
+def _instances(
+    resources: Mapping[str, int], traits: frozenset[str], hosts: frozenset[str] | None, reservation: Document
+) -> tuple[NodeSet, int]:
+    """Instances: all on one host with affinity, each on one of its own with anti-affinity, else as they fit."""
+    amount, affinity = reservation["amount"], reservation.get("affinity")
+    each = {**resources, HOST_SHARE: 1}
+    if affinity is True:
+        together = {name: needed * amount for name, needed in each.items()}
+        return NodeSet(1, Resources(together), traits, hosts), 1
+    return NodeSet(amount, Resources(each), traits, hosts, 1 if affinity is False else None), amount
+
+
+def _addresses(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:
+    of_network = frozenset(
+        ip.floating_ip_address
+        for ip in pool.floating_ips
+        if ip.floating_network_id == reservation["network_id"] and ip.reservable
+    )
+    required = list(reservation.get("required_floatingips") or ())
+    unknown = [each for each in required if each not in of_network]
+    if unknown:
+        raise InvalidValueError(
+            f"{field}.required_floatingips",
+            f"{', '.join(unknown)} cannot be reserved in network {reservation['network_id']}",
+        )
+    one = Resources({FLOATING_IP: 1})
+    sets = [(NodeSet(1, one, hosts=frozenset({each})), 1) for each in required]
+    rest = reservation["amount"] - len(required)
+    if rest > 0:
+        sets.append((NodeSet(rest, one, hosts=of_network - set(required)), rest))
+    return sets
+
+
+def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
+    """A node set of a lease document.
+
+    :param field: what its user calls it, for messages
+    :raises InvalidValueError: naming the key
+    """
+    hosts = pool.matching(parse_query(nodes.get("properties") or ""))
+    if nodes.get("hosts"):
+        named = frozenset(nodes["hosts"])
+        unknown = named - {host.name for host in pool.hosts}
+        if unknown:
+            raise InvalidValueError(f"{field}.hosts", f"there is no host {', '.join(sorted(unknown))} in the pool")
+        hosts = named if hosts is None else hosts & named
+    traits = frozenset(nodes.get("traits") or ())
+    share = WHOLE_HOST if nodes.get("exclusive") else 1
+    resources = Resources({**(nodes.get("resources") or {}), HOST_SHARE: share})
+    return NodeSet(nodes["count"], resources, traits, hosts, nodes.get("per_host"))
+
+
+def numbered(document: LeaseDocument, request: LeaseRequest) -> LeaseDocument:
+    """The document with the VMs of each reservation counted, as they were granted."""
+    reservations: list[ReservationRecord] = []
+    first_set = first_node = 0
+    for reservation in document.reservations:
+        of_it = request.nodes[first_set : first_set + reservation.node_sets]
+        count = sum(node_set.count for node_set in of_it)
+        reservations.append(replace(reservation, first_node=first_node, node_count=count))
+        first_set += reservation.node_sets
+        first_node += count
+    return replace(document, reservations=tuple(reservations))

@@ -1,0 +1,191 @@
+"""Everything that the engine does in one step, to be written in one transaction and then carried out."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+from lease_scheduler.engine.interfaces import CloudEvent, Operation
+from lease_scheduler.engine.records import Changes, Intent, LeaseDocument, Message, Transition, UsageRecord
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.service.notifications import transition_message
+
+
+class UnitOfWork:
+    """Store, recorder and cloud of the engine: collects what it says until ``take``.
+
+    :param next_intent: number of the next intent
+    """
+
+    def __init__(self, next_intent: int) -> None:
+        self.documents: dict[str, LeaseDocument] = {}
+        self.leases: dict[str, Lease] = {}
+        self.counters: Counter[str] = Counter()
+        self._next_intent = next_intent
+        self._changes = Changes(0)
+        self._open: dict[str, list[Intent]] = {}
+        self._lock = Lock()
+        self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
+        #: The instant of the step that is collected.
+        self.now = 0
+
+    def restore(
+        self, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument], intents: Iterable[Intent]
+    ) -> None:
+        """Begin with what a store had kept."""
+        self.leases = {lease.lease_id: lease for lease in leases}
+        self.documents = dict(documents)
+        for intent in intents:
+            self._open.setdefault(intent.lease_id, []).append(intent)
+
+    # -- what the rest of the service adds ----------------------------------------------------------------
+
+    @property
+    def changes(self) -> Changes:
+        """What has been collected."""
+        return self._changes
+
+    def put_document(self, document: LeaseDocument) -> None:
+        """Keep a new value of what a tenant says of a lease."""
+        self.documents[document.lease_id] = document
+        if document.lease_id in self.leases:
+            self._changes.leases[document.lease_id] = self.leases[document.lease_id]
+
+    def notify(self, message: Message) -> None:
+        """Have a notification sent."""
+        self._changes.messages.append(message)
+
+    def take(self, now: int) -> tuple[Changes, list[Intent]]:
+        """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
+        changes, self._changes = self._changes, Changes(0)
+        changes.instant = now
+        refused = [
+            lease_id
+            for lease_id, lease in changes.leases.items()
+            if lease.state is LeaseState.REJECTED and lease.started is None
+        ]
+        for lease_id in refused:
+            del changes.leases[lease_id]
+        gone = set(refused)
+        changes.transitions = [entry for entry in changes.transitions if entry.lease_id not in gone]
+        changes.messages = [entry for entry in changes.messages if entry.payload.get("lease_id") not in gone]
+        changes.documents = {lease_id: self.documents[lease_id] for lease_id in changes.leases}
+        for lease_id, lease in changes.leases.items():
+            if lease.is_final:
+                self.leases.pop(lease_id, None)
+                self.documents.pop(lease_id, None)
+        for lease_id in gone:
+            self.leases.pop(lease_id, None)
+            self.documents.pop(lease_id, None)
+        # What was begun and is over within the same step needs not be written.
+        over = set(changes.over)
+        begun = [intent for intent in changes.begun if intent.intent_id not in over]
+        changes.over = sorted(over - {intent.intent_id for intent in changes.begun})
+        changes.begun = begun
+        return changes, begun
+
+    # -- store (engine.interfaces.Store) ------------------------------------------------------------------
+
+    def save(self, lease: Lease) -> None:
+        """Keep a new value of a lease."""
+        lease_id = lease.lease_id
+        before = self.leases.get(lease_id)
+        self.leases[lease_id] = lease
+        self._changes.leases[lease_id] = lease
+        state_before = LeaseState.NEW if before is None else before.state
+        if state_before is not lease.state:
+            self._changes.transitions.append(
+                Transition(lease_id, self.now, state_before.value, lease.state.value, lease.reason)
+            )
+            document = self.documents[lease_id]
+            self._changes.messages.append(transition_message(lease, document, state_before, self.now))
+
+    def load(self) -> Iterable[Lease]:
+        """Every live lease, in the order of submission."""
+        return sorted(self.leases.values(), key=lambda lease: lease.sequence)
+
+    # -- recorder (engine.interfaces.Recorder) ------------------------------------------------------------
+
+    def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
+        """A lease held hosts in ``[start, end)``."""
+        if end <= start:
+            return
+        document = self.documents[lease.lease_id]
+        totals: Counter[str] = Counter()
+        for node_set in lease.request.nodes:
+            for name, amount in node_set.resources.items():
+                totals[name] += amount * node_set.count
+        self._changes.usage.append(
+            UsageRecord(
+                lease_id=lease.lease_id,
+                project_id=document.project_id,
+                kind=lease.kind.value,
+                phase=phase,
+                start=start,
+                end=end,
+                nodes=lease.request.node_count,
+                resources=dict(totals),
+                hosts=assignment,
+            )
+        )
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Something countable happened."""
+        self.counters[what] += number
+
+    # -- cloud (engine.interfaces.Cloud) ------------------------------------------------------------------
+
+    def begin(self, operation: Operation) -> None:
+        """Have an operation carried out, once it is written down."""
+        self._add(Intent(self._next_intent, operation.lease_id, operation))
+
+    def discard(self, lease_id: str, now: int) -> None:
+        """Have everything of a lease destroyed; what was going on does not matter any more."""
+        self._add(Intent(self._next_intent, lease_id, None))
+
+    def _add(self, intent: Intent) -> None:
+        self._next_intent += 1
+        self._changes.begun.append(intent)
+        self._open.setdefault(intent.lease_id, []).append(intent)
+
+    def report(self, intent: Intent | None, event: CloudEvent | None) -> None:
+        """Something happened in the cloud; called from any thread.
+
+        :param intent: that is over because of it, none if it concerns none
+        :param event: what the engine is to know; none if it does not care
+        """
+        with self._lock:
+            self._reports.append((intent, event))
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether something happened that was not taken yet."""
+        return bool(self._reports)
+
+    def take_events(self, now: int) -> list[CloudEvent]:
+        """What happened and was not taken yet; what concerns operations that were given up is left out."""
+        with self._lock:
+            reports, self._reports = self._reports, deque()
+        events = []
+        for intent, event in reports:
+            if intent is not None:
+                open_intents = self._open.get(intent.lease_id, [])
+                is_last = bool(open_intents) and open_intents[-1].intent_id == intent.intent_id
+                left = [other for other in open_intents if other.intent_id != intent.intent_id]
+                self._open[intent.lease_id] = left
+                if not left:
+                    del self._open[intent.lease_id]
+                self._changes.over.append(intent.intent_id)
+                if not is_last:
+                    continue
+            if event is not None:
+                events.append(event)
+        return events
+
+    def open_intents(self) -> list[Intent]:
+        """What the cloud has been told to do and has not reported back, in the order in which it was told."""
+        return sorted(
+            (intent for intents in self._open.values() for intent in intents), key=lambda intent: intent.intent_id
+        )

@@ -1,0 +1,1 @@
+"""A database as the store: SQLite, MariaDB or PostgreSQL. Tables, migrations, one writer (fenced) and readers."""

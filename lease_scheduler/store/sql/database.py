@@ -1,0 +1,30 @@
+"""Connections to the database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oslo_db.sqlalchemy import enginefacade
+from sqlalchemy import Engine, event
+
+
+def open_database(url: str, **options: Any) -> Engine:
+    """SQLAlchemy's engine for SQLite, MariaDB or PostgreSQL; oslo.db looks after errors and lost connections.
+
+    :param url: where the database is
+    :param options: further options of oslo.db's ``[database]`` group
+    """
+    context = enginefacade.transaction_context()
+    context.configure(connection=url, sqlite_fk=True, **options)
+    engine: Engine = context.writer.get_engine()
+    if engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:"):
+        event.listen(engine, "connect", _write_ahead)
+    return engine
+
+
+def _write_ahead(connection: Any, _: Any) -> None:
+    """Readers of the file are not held up by whoever writes, and writers wait for each other."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA busy_timeout = 30000")
+    cursor.close()

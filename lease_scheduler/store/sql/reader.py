@@ -1,0 +1,341 @@
+"""What the API shows, read straight from the database (see ``api.interfaces.Reader`` for the values)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, or_, select
+
+from lease_scheduler.model.blazar import states_of
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.store.sql import views
+from lease_scheduler.store.sql.schema import (
+    FLOATING_IPS,
+    HISTORY,
+    HOLDINGS,
+    HOST_PROPERTIES,
+    HOSTS,
+    LEASE_RESERVATIONS,
+    LEASES,
+    OPERATIONS,
+    RESOURCE_PROPERTIES,
+    SERIES,
+    SITES,
+    USAGE,
+)
+
+Document = dict[str, Any]
+
+#: Keys in one ``IN`` list.
+_CHUNK = 1_000
+
+_SORT_COLUMNS = {
+    "id": LEASES.c.id,
+    "name": LEASES.c.name,
+    "start": LEASES.c.planned_start,
+    "end": LEASES.c.planned_end,
+    "created_at": LEASES.c.created_at,
+    "updated_at": LEASES.c.updated_at,
+    "kind": LEASES.c.kind,
+    "state": LEASES.c.state,
+    "project_id": LEASES.c.project_id,
+}
+
+#: Blazar's words for leases for which the cloud is at work -> what it does.
+_AT_WORK = {"STARTING": "start", "TERMINATING": "stop"}
+
+_EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance")
+
+
+class SqlReader:
+    """Reads the database; any number of processes may.
+
+    :param database: from ``open_database``
+    """
+
+    def __init__(self, database: Engine, site: str = "default") -> None:
+        self._database = database
+        self._site = site
+
+    # -- leases ----------------------------------------------------------------------------------------------
+
+    def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
+        """The view of one lease, none if there is none; a deleted one only if asked for."""
+        query = select(LEASES).where(LEASES.c.id == lease_id)
+        if not deleted:
+            query = query.where(LEASES.c.deleted_at.is_(None))
+        with self._database.connect() as connection:
+            found = self._views(connection, query)
+        return found[0] if found else None
+
+    def leases(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[Document]:
+        """Views of leases (see ``api.interfaces.Reader.leases``)."""
+        query = select(LEASES).where(*_conditions(filters))
+        order = [(_SORT_COLUMNS[key], direction == "desc") for key, direction in sort]
+        order.append((LEASES.c.sequence, False))
+        with self._database.connect() as connection:
+            if marker is not None:
+                query = query.where(_behind(connection, order, marker))
+            # NULL comes first or last depending on the database, unless one says so.
+            for column, descending in order:
+                query = query.order_by(column.is_(None), column.desc() if descending else column.asc())
+            if limit is not None:
+                query = query.limit(limit)
+            return self._views(connection, query)
+
+    def _views(self, connection: Connection, query: Select[Any]) -> list[Document]:
+        rows = connection.execute(query).mappings().all()
+        ids = [row["id"] for row in rows]
+        held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
+        named = _grouped(connection, LEASE_RESERVATIONS, ids, LEASE_RESERVATIONS.c.position)
+        operations = _grouped(connection, OPERATIONS, ids, OPERATIONS.c.id)
+        names = _unit_names(connection)
+        return [views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names) for row in rows]
+
+    def history(self, lease_id: str) -> list[Document]:
+        """Every transition, earliest first."""
+        query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
+        with self._database.connect() as connection:
+            return [
+                {"instant": row["instant"], "from": row["from_state"], "to": row["to_state"], "reason": row["reason"]}
+                for row in connection.execute(query).mappings()
+            ]
+
+    # -- hosts and addresses ---------------------------------------------------------------------------------
+
+    def hosts(self) -> list[Document]:
+        """All hosts in the order of their numbers."""
+        return self._hosts(select(HOSTS).order_by(HOSTS.c.id))
+
+    def host(self, host_id: str) -> Document | None:
+        """One host, none if there is none."""
+        if not host_id.isdigit() or len(host_id) > 9:
+            return None
+        found = self._hosts(select(HOSTS).where(HOSTS.c.id == int(host_id)))
+        return found[0] if found else None
+
+    def _hosts(self, query: Select[Any]) -> list[Document]:
+        properties: defaultdict[int, Document] = defaultdict(dict)
+        with self._database.connect() as connection:
+            hosts = connection.execute(query).mappings().all()
+            wanted = select(HOST_PROPERTIES)
+            if len(hosts) == 1:
+                wanted = wanted.where(HOST_PROPERTIES.c.host_id == hosts[0]["id"])
+            for row in connection.execute(wanted.order_by(HOST_PROPERTIES.c.name)).mappings():
+                properties[row["host_id"]][row["name"]] = row["value"]
+        return [{**row, "id": str(row["id"]), "properties": properties[row["id"]]} for row in hosts]
+
+    def host_properties(self) -> list[Document]:
+        """Every property that some host has, by name."""
+        values: defaultdict[str, set[str]] = defaultdict(set)
+        with self._database.connect() as connection:
+            for row in connection.execute(select(HOST_PROPERTIES)).mappings():
+                values[row["name"]].add(row["value"])
+            private = {
+                row["name"]: row["private"] for row in connection.execute(select(RESOURCE_PROPERTIES)).mappings()
+            }
+        return [
+            {"property": name, "private": bool(private.get(name, False)), "values": sorted(values[name])}
+            for name in sorted(values)
+        ]
+
+    def floatingips(self) -> list[Document]:
+        """All addresses."""
+        query = select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
+        with self._database.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def floatingip(self, floatingip_id: str) -> Document | None:
+        """One address, none if there is none."""
+        with self._database.connect() as connection:
+            query = select(FLOATING_IPS).where(FLOATING_IPS.c.id == floatingip_id)
+            row = connection.execute(query).mappings().one_or_none()
+            return None if row is None else dict(row)
+
+    # -- who has what ----------------------------------------------------------------------------------------
+
+    def allocations(
+        self,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+        host_id: str | None = None,
+        now: int = 0,
+    ) -> list[Document]:
+        """Who has which host, one entry a host."""
+        query = select(HOLDINGS, LEASES.c.sequence).join(LEASES).where(LEASES.c.deleted_at.is_(None))
+        if lease_id is not None:
+            query = query.where(HOLDINGS.c.lease_id == lease_id)
+        elif reservation_id is None:
+            query = query.where(HOLDINGS.c.end >= now)
+        with self._database.connect() as connection:
+            if reservation_id is not None:
+                of = select(LEASE_RESERVATIONS.c.lease_id).where(LEASE_RESERVATIONS.c.id == reservation_id)
+                query = query.where(HOLDINGS.c.lease_id.in_(of))
+            held = connection.execute(query.order_by(HOLDINGS.c.start, LEASES.c.sequence)).mappings().all()
+            named = _grouped(
+                connection, LEASE_RESERVATIONS, [row["lease_id"] for row in held], LEASE_RESERVATIONS.c.position
+            )
+            ids = select(HOSTS.c.id).order_by(HOSTS.c.id)
+            if host_id is not None:
+                ids = ids.where(HOSTS.c.id == (int(host_id) if host_id.isdigit() else -1))
+            by_host: dict[str, list[Document]] = {str(each): [] for each in connection.execute(ids).scalars()}
+        for row in held:
+            for reservation in named[row["lease_id"]]:
+                if reservation_id is not None and reservation["id"] != reservation_id:
+                    continue
+                first = reservation["first_node"]
+                for host in dict.fromkeys(row["hosts"][first : first + reservation["node_count"]]):
+                    if host in by_host:
+                        by_host[host].append(
+                            {
+                                "id": reservation["id"],
+                                "lease_id": row["lease_id"],
+                                "start": row["run_start"],
+                                "end": row["run_end"],
+                            }
+                        )
+        return [{"resource_id": host, "reservations": reservations} for host, reservations in by_host.items()]
+
+    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """What was occupied in ``[start, end)``, one entry per project, kind and phase; running leases up to now."""
+        past = select(USAGE).where(USAGE.c.end > start, USAGE.c.start < end)
+        running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
+        running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
+        if project_id is not None:
+            past = past.where(USAGE.c.project_id == project_id)
+            running = running.where(LEASES.c.project_id == project_id)
+        totals: dict[tuple[str, str, str], Document] = {}
+        with self._database.connect() as connection:
+            clock = connection.execute(select(SITES.c.clock).where(SITES.c.name == self._site)).scalar() or 0
+            for row in connection.execute(past).mappings():
+                seconds = min(end, row["end"]) - max(start, row["start"])
+                key = (row["project_id"], row["kind"], row["phase"])
+                views.add_usage(totals, key, seconds, row["nodes"], row["resources"])
+            for row in connection.execute(running).mappings():
+                seconds = min(end, clock) - max(start, row["active_since"])
+                if seconds > 0:
+                    nodes, resources = views.totals(row["nodes"])
+                    views.add_usage(totals, (row["project_id"], row["kind"], "run"), seconds, nodes, resources)
+        return list(totals.values())
+
+    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
+        """The calendar page's document, without ``now``."""
+        touches = and_(
+            or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
+            or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
+            or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
+        )
+        with self._database.connect() as connection:
+            query = select(SITES.c.revision, SITES.c.clock).where(SITES.c.name == self._site)
+            site = connection.execute(query).one_or_none()
+            revision = site.revision if site is not None else 0
+            shown = select(LEASES).where(LEASES.c.deleted_at.is_(None), touches)
+            removed: list[str] = []
+            complete = since_revision is None or since_revision > revision
+            if not complete:
+                shown = shown.where(LEASES.c.revision > since_revision)
+                gone = select(LEASES.c.id).where(LEASES.c.revision > since_revision, LEASES.c.deleted_at.is_not(None))
+                removed = list(connection.execute(gone).scalars())
+            rows = connection.execute(shown.order_by(LEASES.c.sequence)).mappings().all()
+            ids = [row["id"] for row in rows]
+            held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
+            past = _grouped(connection, USAGE, ids, USAGE.c.id)
+            queue = select(LEASES.c.id).where(LEASES.c.state.in_(("queued", "suspended-queued")))
+            queue = queue.where(LEASES.c.deleted_at.is_(None)).order_by(LEASES.c.sequence)
+            places = {lease_id: place for place, lease_id in enumerate(connection.execute(queue).scalars(), start=1)}
+            hosts = [
+                views.calendar_host(row) for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
+            ]
+        return {
+            "revision": revision,
+            "complete": complete,
+            "hosts": hosts,
+            "leases": [
+                views.calendar_lease(row, held[row["id"]], past[row["id"]], places.get(row["id"])) for row in rows
+            ],
+            "removed": removed,
+        }
+
+    # -- series ----------------------------------------------------------------------------------------------
+
+    def series(self, project_id: str | None = None) -> list[Document]:
+        """Series that are not deleted."""
+        query = select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
+        if project_id is not None:
+            query = query.where(SERIES.c.project_id == project_id)
+        with self._database.connect() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def serie(self, series_id: str) -> Document | None:
+        """One of them, none if there is none."""
+        with self._database.connect() as connection:
+            query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
+            row = connection.execute(query).mappings().one_or_none()
+            return None if row is None else dict(row)
+
+
+def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    conditions = [LEASES.c[name] == filters[name] for name in _EQUAL if filters.get(name) is not None]
+    if filters.get("states"):
+        conditions.append(LEASES.c.state.in_(list(filters["states"])))
+    if filters.get("statuses"):
+        conditions.append(or_(*(_has_status(status) for status in filters["statuses"])))
+    if not filters.get("deleted"):
+        conditions.append(LEASES.c.deleted_at.is_(None))
+    return conditions
+
+
+def _has_status(status: str) -> ColumnElement[bool]:
+    """The condition that a lease is where Blazar's word says."""
+    states = [state.value for state in states_of(status)]
+    at_work = exists().where(OPERATIONS.c.lease_id == LEASES.c.id)
+    condition: ColumnElement[bool] = LEASES.c.state.in_(states)
+    if status in _AT_WORK:
+        return and_(condition, at_work.where(OPERATIONS.c.kind == _AT_WORK[status]))
+    if status in ("PENDING", "ACTIVE"):
+        return and_(condition, ~at_work.where(OPERATIONS.c.kind.in_(list(_AT_WORK.values()))))
+    return condition
+
+
+def _behind(connection: Connection, order: list[tuple[Any, bool]], marker: str) -> ColumnElement[bool]:
+    """The condition that a lease comes behind the marker in the given order; none comes last."""
+    row = connection.execute(select(*(column for column, _ in order)).where(LEASES.c.id == marker)).one_or_none()
+    if row is None:
+        raise RefusedError(400, f"marker: there is no lease {marker}", "marker")
+    conditions = []
+    same: list[ColumnElement[bool]] = []
+    for (column, descending), value in zip(order, row, strict=True):
+        if value is None:
+            same.append(column.is_(None))
+            continue
+        behind = or_(column < value if descending else column > value, column.is_(None))
+        conditions.append(and_(*same, behind))
+        same.append(column == value)
+    return or_(*conditions)
+
+
+def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any) -> defaultdict[str, list[Any]]:
+    """Rows of a table by their lease."""
+    grouped: defaultdict[str, list[Any]] = defaultdict(list)
+    wanted = list(dict.fromkeys(ids))
+    for first in range(0, len(wanted), _CHUNK):
+        query = select(table).where(table.c.lease_id.in_(wanted[first : first + _CHUNK])).order_by(order)
+        for row in connection.execute(query).mappings():
+            grouped[row["lease_id"]].append(row)
+    return grouped
+
+
+def _unit_names(connection: Connection) -> dict[str, str]:
+    """Names of compute hosts and addresses by id."""
+    names = {str(row.id): row.name for row in connection.execute(select(HOSTS.c.id, HOSTS.c.name))}
+    addresses = select(FLOATING_IPS.c.id, FLOATING_IPS.c.floating_ip_address)
+    names.update({row.id: row.floating_ip_address for row in connection.execute(addresses)})
+    return names

@@ -1,0 +1,369 @@
+"""Between the values of the model and rows of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.records import (
+    FloatingIpRecord,
+    HostRecord,
+    Intent,
+    LeaseDocument,
+    ReservationRecord,
+    SeriesRecord,
+    UsageRecord,
+)
+from lease_scheduler.engine.units import Units
+from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.reservation import Closing, MigrationRound, Reservation
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.states import LeaseState
+
+Row = Mapping[str, Any] | RowMapping
+Values = dict[str, Any]
+
+_KILL = "discard"
+
+
+def node_set_values(node_set: NodeSet) -> Values:
+    """A node set as JSON."""
+    return {
+        "count": node_set.count,
+        "resources": dict(node_set.resources),
+        "traits": sorted(node_set.required_traits),
+        "hosts": None if node_set.hosts is None else sorted(node_set.hosts),
+        "per_host": node_set.per_host,
+    }
+
+
+def node_set(values: Mapping[str, Any]) -> NodeSet:
+    """A node set from JSON."""
+    hosts = values["hosts"]
+    return NodeSet(
+        values["count"],
+        Resources(values["resources"]),
+        frozenset(values["traits"]),
+        None if hosts is None else frozenset(hosts),
+        values["per_host"],
+    )
+
+
+def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
+    """The columns of a lease."""
+    request = lease.request
+    held = lease.reservations
+    values = {
+        "id": lease.lease_id,
+        "sequence": lease.sequence,
+        "name": document.name,
+        "project_id": document.project_id,
+        "user_id": document.user_id,
+        "trust_id": document.trust_id,
+        "kind": request.kind.value,
+        "maintenance": document.maintenance,
+        "submitted": request.submitted,
+        "requested_start": request.start,
+        "duration": request.duration,
+        "deadline": request.deadline,
+        "preemptible": request.preemptible,
+        "preemption_mode": request.preemption_mode.value,
+        "price": request.price,
+        "before_end": document.before_end,
+        "nodes": [node_set_values(nodes) for nodes in request.nodes],
+        "servers": list(document.servers),
+        "on_end": document.on_end,
+        "extras": dict(request.extras),
+        "series_id": document.series_id,
+        "state": lease.state.value,
+        "reason": lease.reason,
+        "degraded": document.degraded,
+        "before_end_done": document.before_end_done,
+        "accumulated": lease.accumulated,
+        "started": lease.started,
+        "ended": lease.ended,
+        "active_since": lease.active_since,
+        "saved_on": None if lease.saved_on is None else units.ids(lease.saved_on),
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+        "deleted_at": document.deleted_at,
+    }
+    # A lease that is over keeps the interval that it had.
+    if held or not lease.is_final:
+        values["planned_start"] = min(r.start for r in held) if held else None
+        values["planned_end"] = max(r.run_end for r in held) if held else None
+        if lease.started is not None:
+            values["planned_start"] = lease.started
+    else:
+        values["planned_start"], values["planned_end"] = lease.started, lease.ended
+    return values
+
+
+def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
+    """A lease as the plan knows it."""
+    request = LeaseRequest(
+        lease_id=row["id"],
+        kind=LeaseKind(row["kind"]),
+        nodes=tuple(node_set(values) for values in row["nodes"]),
+        submitted=row["submitted"],
+        duration=row["duration"],
+        start=row["requested_start"],
+        deadline=row["deadline"],
+        preemptible=row["preemptible"],
+        preemption_mode=PreemptionMode(row["preemption_mode"]),
+        user=row["project_id"],
+        price=row["price"],
+        extras=row["extras"],
+    )
+    return Lease(
+        request,
+        row["sequence"],
+        LeaseState(row["state"]),
+        row["accumulated"],
+        row["started"],
+        row["ended"],
+        row["active_since"],
+        tuple(holding(values, units) for values in holdings),
+        None if row["saved_on"] is None else units.numbers(row["saved_on"]),
+        row["reason"],
+    )
+
+
+def holding_values(lease_id: str, position: int, reservation: Reservation, units: Units) -> Values:
+    """The columns of what a lease holds."""
+    return {
+        "lease_id": lease_id,
+        "position": position,
+        "start": reservation.start,
+        "run_start": reservation.run_start,
+        "run_end": reservation.run_end,
+        "end": reservation.end,
+        "closing": reservation.closing.value,
+        "hosts": units.ids(reservation.assignment),
+        "migrations": [_round_values(moves, units) for moves in reservation.migrations],
+    }
+
+
+def holding(row: Row, units: Units) -> Reservation:
+    """What a lease holds."""
+    return Reservation(
+        units.numbers(row["hosts"]),
+        row["start"],
+        row["run_start"],
+        row["run_end"],
+        row["end"],
+        Closing(row["closing"]),
+        tuple(_round(values, units) for values in row["migrations"]),
+    )
+
+
+def _round_values(moves: MigrationRound, units: Units) -> Values:
+    return {
+        "start": moves.start,
+        "end": moves.end,
+        "moves": [[vm, units.id(origin), units.id(destination)] for vm, origin, destination in moves.moves],
+    }
+
+
+def _round(values: Mapping[str, Any], units: Units) -> MigrationRound:
+    moves = tuple((vm, units.number(origin), units.number(destination)) for vm, origin, destination in values["moves"])
+    return MigrationRound(values["start"], values["end"], moves)
+
+
+def document_reservations(document: LeaseDocument) -> list[Values]:
+    """The rows of a lease's reservations."""
+    return [
+        {
+            "id": reservation.reservation_id,
+            "lease_id": document.lease_id,
+            "position": position,
+            "resource_type": reservation.resource_type,
+            "resource_id": reservation.resource_id,
+            "terms": dict(reservation.terms),
+            "node_sets": reservation.node_sets,
+            "first_node": reservation.first_node,
+            "node_count": reservation.node_count,
+            "missing_resources": reservation.missing_resources,
+            "resources_changed": reservation.resources_changed,
+            "created_at": reservation.created_at,
+            "updated_at": reservation.updated_at,
+        }
+        for position, reservation in enumerate(document.reservations)
+    ]
+
+
+def document(row: Row, reservations: Sequence[Row]) -> LeaseDocument:
+    """What a tenant said of a lease."""
+    return LeaseDocument(
+        lease_id=row["id"],
+        name=row["name"],
+        project_id=row["project_id"],
+        user_id=row["user_id"],
+        created_at=row["created_at"],
+        trust_id=row["trust_id"],
+        maintenance=row["maintenance"],
+        before_end=row["before_end"],
+        before_end_done=row["before_end_done"],
+        servers=tuple(row["servers"]),
+        on_end=row["on_end"],
+        series_id=row["series_id"],
+        degraded=row["degraded"],
+        updated_at=row["updated_at"],
+        deleted_at=row["deleted_at"],
+        reservations=tuple(
+            ReservationRecord(
+                reservation_id=values["id"],
+                resource_type=values["resource_type"],
+                resource_id=values["resource_id"],
+                terms=values["terms"],
+                node_sets=values["node_sets"],
+                first_node=values["first_node"],
+                node_count=values["node_count"],
+                created_at=values["created_at"],
+                updated_at=values["updated_at"],
+                missing_resources=values["missing_resources"],
+                resources_changed=values["resources_changed"],
+            )
+            for values in reservations
+        ),
+    )
+
+
+def intent_values(intent: Intent, units: Units) -> Values:
+    """The columns of an intent."""
+    operation = intent.operation
+    if operation is None:
+        return {
+            "id": intent.intent_id,
+            "lease_id": intent.lease_id,
+            "kind": _KILL,
+            "hosts": [],
+            "begun": 0,
+            "due": 0,
+            "step": intent.step,
+            "migration": None,
+            "image": None,
+        }
+    return {
+        "id": intent.intent_id,
+        "lease_id": intent.lease_id,
+        "kind": operation.kind.value,
+        "hosts": units.ids(operation.assignment),
+        "begun": operation.begun,
+        "due": operation.due,
+        "step": intent.step,
+        "migration": None if operation.migration is None else _round_values(operation.migration, units),
+        "image": None if operation.image is None else [operation.image.image_id, operation.image.size_mb],
+    }
+
+
+def intent(row: Row, units: Units) -> Intent:
+    """An intent."""
+    if row["kind"] == _KILL:
+        return Intent(row["id"], row["lease_id"], None, row["step"])
+    operation = Operation(
+        OperationKind(row["kind"]),
+        row["lease_id"],
+        units.numbers(row["hosts"]),
+        row["begun"],
+        row["due"],
+        None if row["migration"] is None else _round(row["migration"], units),
+        None if row["image"] is None else DiskImage(*row["image"]),
+    )
+    return Intent(row["id"], row["lease_id"], operation, row["step"])
+
+
+def usage_values(record: UsageRecord, units: Units) -> Values:
+    """The columns of a usage record."""
+    return {
+        "lease_id": record.lease_id,
+        "project_id": record.project_id,
+        "kind": record.kind,
+        "phase": record.phase,
+        "start": record.start,
+        "end": record.end,
+        "nodes": record.nodes,
+        "resources": dict(record.resources),
+        "hosts": units.ids(record.hosts),
+    }
+
+
+_HOST_COLUMNS = (
+    "name",
+    "hypervisor_type",
+    "hypervisor_version",
+    "vcpus",
+    "cpu_info",
+    "memory_mb",
+    "local_gb",
+    "service_name",
+    "availability_zone",
+    "reservable",
+    "out_until",
+    "trust_id",
+    "created_at",
+    "updated_at",
+)
+
+
+def host_values(record: HostRecord) -> Values:
+    """The columns of a host."""
+    return {
+        "id": record.host_id,
+        "capacity": dict(record.capacity),
+        "max_unit": dict(record.max_unit),
+        "traits": list(record.traits),
+        **{name: getattr(record, name) for name in _HOST_COLUMNS},
+    }
+
+
+def host(row: Row, properties: Mapping[str, str]) -> HostRecord:
+    """A host."""
+    return HostRecord(
+        host_id=row["id"],
+        capacity=row["capacity"],
+        max_unit=row["max_unit"],
+        traits=tuple(row["traits"]),
+        properties=properties,
+        **{name: row[name] for name in _HOST_COLUMNS},
+    )
+
+
+_FLOATING_IP_COLUMNS = (
+    "floating_network_id",
+    "subnet_id",
+    "floating_ip_address",
+    "reservable",
+    "created_at",
+    "updated_at",
+)
+
+
+def floating_ip_values(record: FloatingIpRecord) -> Values:
+    """The columns of a floating IP."""
+    return {"id": record.floating_ip_id, **{name: getattr(record, name) for name in _FLOATING_IP_COLUMNS}}
+
+
+def floating_ip(row: Row) -> FloatingIpRecord:
+    """A floating IP."""
+    return FloatingIpRecord(floating_ip_id=row["id"], **{name: row[name] for name in _FLOATING_IP_COLUMNS})
+
+
+_SERIES_COLUMNS = ("project_id", "user_id", "name", "rule", "planned_until", "created_at", "deleted_at")
+
+
+def series_values(record: SeriesRecord) -> Values:
+    """The columns of a series."""
+    return {
+        "id": record.series_id,
+        "template": dict(record.template),
+        **{name: getattr(record, name) for name in _SERIES_COLUMNS},
+    }
+
+
+def series(row: Row) -> SeriesRecord:
+    """A series."""
+    return SeriesRecord(series_id=row["id"], template=row["template"], **{name: row[name] for name in _SERIES_COLUMNS})

@@ -1,0 +1,342 @@
+"""The one writer of a site: an engine that has taken it over, until another one does."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from oslo_db.exception import DBDuplicateEntry
+from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from lease_scheduler.engine.records import Changes, DeposedError, Message, Snapshot
+from lease_scheduler.engine.units import Units
+from lease_scheduler.store.sql import rows
+from lease_scheduler.store.sql.schema import (
+    FLOATING_IPS,
+    HISTORY,
+    HOLDINGS,
+    HOST_PROPERTIES,
+    HOSTS,
+    LEASE_RESERVATIONS,
+    LEASES,
+    OPERATIONS,
+    OUTBOX,
+    RESOURCE_PROPERTIES,
+    SERIES,
+    SITES,
+    USAGE,
+)
+
+#: Keys in one ``IN`` list; SQLite takes at most 32,766 parameters.
+_CHUNK = 1_000
+
+_Key = TypeVar("_Key")
+
+
+class SqlStore:
+    """Writes what an engine decides, each time in one transaction.
+
+    Every transaction first renews the claim on the site by its fencing number, which locks the site's row; so an engine
+    that was deposed can write nothing, and two that contend come one after the other.
+
+    :param database: from ``open_database``
+    :param site: name of the site
+    """
+
+    def __init__(self, database: Engine, site: str = "default") -> None:
+        self._database = database
+        self._site = site
+        self._epoch = 0
+        self._revision = 0
+        self._versions: dict[str, int] = {}
+        self.units = Units()
+
+    # -- taking over -------------------------------------------------------------------------------------
+
+    def take_over(self, engine_name: str, now: int) -> int:
+        """Become the writer of the site; whoever was it before can write nothing any more.
+
+        :return: the new fencing number
+        """
+        try:
+            with self._database.begin() as connection:
+                if self._bump_epoch(connection, engine_name) == 0:
+                    values = {"epoch": 1, "engine": engine_name, "revision": 0, "next_sequence": 0, "clock": now}
+                    connection.execute(insert(SITES).values(name=self._site, **values))
+                self._read_claim(connection)
+        except (DBDuplicateEntry, IntegrityError):
+            # Somebody else made the row in between.
+            with self._database.begin() as connection:
+                self._bump_epoch(connection, engine_name)
+                self._read_claim(connection)
+        return self._epoch
+
+    def _bump_epoch(self, connection: Connection, engine_name: str) -> int:
+        claim = update(SITES).where(SITES.c.name == self._site).values(epoch=SITES.c.epoch + 1, engine=engine_name)
+        return connection.execute(claim).rowcount
+
+    def _read_claim(self, connection: Connection) -> None:
+        row = connection.execute(select(SITES).where(SITES.c.name == self._site)).mappings().one()
+        self._epoch, self._revision = row["epoch"], row["revision"]
+
+    def load(self) -> Snapshot:
+        """Everything that is live, as the last transaction left it.
+
+        :raises DeposedError: another engine has taken over
+        """
+        with self._database.begin() as connection:
+            self._claim(connection, self._revision)
+            return self._snapshot(connection)
+
+    def _snapshot(self, connection: Connection) -> Snapshot:
+        site = connection.execute(select(SITES).where(SITES.c.name == self._site)).mappings().one()
+        properties: defaultdict[int, dict[str, str]] = defaultdict(dict)
+        for row in connection.execute(select(HOST_PROPERTIES)).mappings():
+            properties[row["host_id"]][row["name"]] = row["value"]
+        hosts = tuple(
+            rows.host(row, properties[row["id"]])
+            for row in connection.execute(select(HOSTS).order_by(HOSTS.c.id)).mappings()
+        )
+        floating_ips = tuple(
+            rows.floating_ip(row)
+            for row in connection.execute(
+                select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
+            ).mappings()
+        )
+        self.units = Units([*(str(host.host_id) for host in hosts), *(ip.floating_ip_id for ip in floating_ips)])
+        live = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
+        lease_rows = connection.execute(select(LEASES).where(live).order_by(LEASES.c.sequence)).mappings().all()
+        held: defaultdict[str, list[rows.Row]] = defaultdict(list)
+        order = (HOLDINGS.c.lease_id, HOLDINGS.c.position)
+        for row in connection.execute(select(HOLDINGS).order_by(*order)).mappings():
+            held[row["lease_id"]].append(row)
+        named: defaultdict[str, list[rows.Row]] = defaultdict(list)
+        of_live = select(LEASE_RESERVATIONS).join(LEASES).where(live).order_by(LEASE_RESERVATIONS.c.position)
+        for row in connection.execute(of_live).mappings():
+            named[row["lease_id"]].append(row)
+        intent_rows = connection.execute(select(OPERATIONS).order_by(OPERATIONS.c.id)).mappings()
+        self._versions = {row["id"]: row["version"] for row in lease_rows}
+        return Snapshot(
+            leases=tuple(rows.lease(row, held[row["id"]], self.units) for row in lease_rows),
+            documents={row["id"]: rows.document(row, named[row["id"]]) for row in lease_rows},
+            intents=tuple(rows.intent(row, self.units) for row in intent_rows),
+            hosts=hosts,
+            floating_ips=floating_ips,
+            private_properties={
+                (row["resource_type"], row["name"]): row["private"]
+                for row in connection.execute(select(RESOURCE_PROPERTIES)).mappings()
+            },
+            series=tuple(
+                rows.series(row)
+                for row in connection.execute(
+                    select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
+                ).mappings()
+            ),
+            next_sequence=site["next_sequence"],
+            next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
+            clock=site["clock"],
+        )
+
+    def _claim(self, connection: Connection, revision: int, **values: Any) -> None:
+        """Renew the claim; first in every transaction, so that SQLite gives the lock for writing at once."""
+        mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
+        if connection.execute(update(SITES).where(mine).values(revision=revision, **values)).rowcount != 1:
+            raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def commit(self, changes: Changes) -> int:
+        """Write everything in one transaction.
+
+        :return: the revision of the site afterwards
+        :raises DeposedError: another engine has taken over; nothing was written
+        """
+        revision = self._revision + 1
+        versions: dict[str, int] = {}
+        with self._database.begin() as connection:
+            values: dict[str, Any] = {"clock": changes.instant}
+            if changes.leases:
+                last = max(lease.sequence for lease in changes.leases.values())
+                values["next_sequence"] = func.greatest(SITES.c.next_sequence, last + 1)
+                if self._database.dialect.name == "sqlite":
+                    values["next_sequence"] = func.max(SITES.c.next_sequence, last + 1)
+            self._claim(connection, revision, **values)
+            self._write_hosts(connection, changes)
+            versions = self._write_leases(connection, changes, revision)
+            self._write_lists(connection, changes)
+        self._revision = revision
+        self._versions.update(versions)
+        for lease_id, lease in changes.leases.items():
+            if lease.is_final:
+                self._versions.pop(lease_id, None)
+        return revision
+
+    def _write_hosts(self, connection: Connection, changes: Changes) -> None:
+        for host_id, host in changes.hosts.items():
+            connection.execute(delete(HOST_PROPERTIES).where(HOST_PROPERTIES.c.host_id == host_id))
+            if host is None:
+                connection.execute(delete(HOSTS).where(HOSTS.c.id == host_id))
+                continue
+            values = rows.host_values(host)
+            if connection.execute(update(HOSTS).where(HOSTS.c.id == host_id).values(values)).rowcount == 0:
+                connection.execute(insert(HOSTS).values(values))
+            if host.properties:
+                properties = [{"host_id": host_id, "name": k, "value": v} for k, v in host.properties.items()]
+                connection.execute(insert(HOST_PROPERTIES), properties)
+        for (resource_type, name), private in changes.private_properties.items():
+            key = (RESOURCE_PROPERTIES.c.resource_type == resource_type) & (RESOURCE_PROPERTIES.c.name == name)
+            connection.execute(delete(RESOURCE_PROPERTIES).where(key))
+            connection.execute(
+                insert(RESOURCE_PROPERTIES).values(resource_type=resource_type, name=name, private=private)
+            )
+        for floating_ip_id, floating_ip in changes.floating_ips.items():
+            connection.execute(delete(FLOATING_IPS).where(FLOATING_IPS.c.id == floating_ip_id))
+            if floating_ip is not None:
+                connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
+
+    def _write_leases(self, connection: Connection, changes: Changes, revision: int) -> dict[str, int]:
+        """Insert or update leases with all that belongs to them; the versions that they have then."""
+        new, known, versions = [], [], {}
+        for lease_id, lease in changes.leases.items():
+            values = rows.lease_values(lease, changes.documents[lease_id], self.units)
+            values["revision"] = revision
+            version = self._versions.get(lease_id)
+            versions[lease_id] = values["version"] = 1 if version is None else version + 1
+            if version is None:
+                new.append(values)
+            else:
+                known.append({**values, "the_id": lease_id, "the_version": version})
+        if new:
+            connection.execute(insert(LEASES), new)
+        if known:
+            columns: dict[str, Any] = {name: bindparam(name) for name in known[0] if not name.startswith("the_")}
+            where = (LEASES.c.id == bindparam("the_id")) & (LEASES.c.version == bindparam("the_version"))
+            result = connection.execute(update(LEASES).where(where).values(columns), known)
+            if self._database.dialect.supports_sane_multi_rowcount and result.rowcount != len(known):
+                raise DeposedError("a lease was changed by somebody else")
+        for chunk in _chunks([values["the_id"] for values in known]):
+            connection.execute(delete(HOLDINGS).where(HOLDINGS.c.lease_id.in_(chunk)))
+            connection.execute(delete(LEASE_RESERVATIONS).where(LEASE_RESERVATIONS.c.lease_id.in_(chunk)))
+        held = [
+            rows.holding_values(lease_id, position, reservation, self.units)
+            for lease_id, lease in changes.leases.items()
+            for position, reservation in enumerate(lease.reservations)
+        ]
+        if held:
+            connection.execute(insert(HOLDINGS), held)
+        named = [values for key in changes.leases for values in rows.document_reservations(changes.documents[key])]
+        if named:
+            connection.execute(insert(LEASE_RESERVATIONS), named)
+        for lease_id, instant in changes.deleted.items():
+            over = (LEASES.c.id == lease_id) & LEASES.c.deleted_at.is_(None)
+            connection.execute(update(LEASES).where(over).values(deleted_at=instant, revision=revision))
+        return versions
+
+    def _write_lists(self, connection: Connection, changes: Changes) -> None:
+        for chunk in _chunks(changes.over):
+            connection.execute(delete(OPERATIONS).where(OPERATIONS.c.id.in_(chunk)))
+        written: list[tuple[Any, list[dict[str, Any]]]] = [
+            (OPERATIONS, [rows.intent_values(intent, self.units) for intent in changes.begun]),
+            (
+                HISTORY,
+                [
+                    {
+                        "lease_id": transition.lease_id,
+                        "instant": transition.instant,
+                        "from_state": transition.before,
+                        "to_state": transition.after,
+                        "reason": transition.reason,
+                    }
+                    for transition in changes.transitions
+                ],
+            ),
+            (USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
+            (
+                OUTBOX,
+                [
+                    {
+                        "event_type": message.event_type,
+                        "payload": dict(message.payload),
+                        "created_at": changes.instant,
+                    }
+                    for message in changes.messages
+                ],
+            ),
+        ]
+        for table, values in written:
+            if values:
+                connection.execute(insert(table), values)
+        for series in changes.series.values():
+            values_of_series = rows.series_values(series)
+            found = connection.execute(update(SERIES).where(SERIES.c.id == series.series_id).values(values_of_series))
+            if found.rowcount == 0:
+                connection.execute(insert(SERIES).values(values_of_series))
+
+    def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
+        """Note to which step intents have come.
+
+        :param reached: (intent id, number of its next step)
+        :raises DeposedError: another engine has taken over; nothing was written
+        """
+        with self._database.begin() as connection:
+            self._lock(connection)
+            where = OPERATIONS.c.id == bindparam("the_id")
+            values = [{"the_id": intent_id, "the_step": step} for intent_id, step in reached]
+            connection.execute(update(OPERATIONS).where(where).values(step=bindparam("the_step")), values)
+
+    def _lock(self, connection: Connection) -> None:
+        """Lock the site's row without changing it."""
+        mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
+        if connection.execute(update(SITES).where(mine).values(epoch=self._epoch)).rowcount != 1:
+            raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
+
+    def _is_mine(self, connection: Connection) -> bool:
+        epoch = connection.execute(select(SITES.c.epoch).where(SITES.c.name == self._site)).scalar()
+        return epoch == self._epoch
+
+    def is_mine(self) -> bool:
+        """Whether no other engine has taken over."""
+        with self._database.connect() as connection:
+            return self._is_mine(connection)
+
+    def read_clock(self) -> int | None:
+        """The time when the last transaction was written, none if there was none."""
+        with self._database.connect() as connection:
+            return connection.execute(select(SITES.c.clock).where(SITES.c.name == self._site)).scalar()
+
+    def write_clock(self, now: int) -> None:
+        """Keep the time, for clocks that do not follow the real one.
+
+        :raises DeposedError: another engine has taken over
+        """
+        with self._database.begin() as connection:
+            self._claim(connection, self._revision, clock=now)
+
+    # -- notifications -----------------------------------------------------------------------------------
+
+    def waiting_messages(self, limit: int = 500) -> list[tuple[int, Message]]:
+        """Notifications that wait to be sent, oldest first, with their ids."""
+        with self._database.connect() as connection:
+            found = connection.execute(select(OUTBOX).order_by(OUTBOX.c.id).limit(limit)).mappings()
+            return [(row["id"], Message(row["event_type"], row["payload"])) for row in found]
+
+    def forget_messages(self, ids: Iterable[int]) -> None:
+        """Notifications that have been sent."""
+        with self._database.begin() as connection:
+            for chunk in _chunks(list(ids)):
+                connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
+
+    def version(self, lease_id: str) -> int | None:
+        """The version of a live lease."""
+        return self._versions.get(lease_id)
+
+    @property
+    def epoch(self) -> int:
+        """The fencing number."""
+        return self._epoch
+
+
+def _chunks(values: list[_Key]) -> Iterable[list[_Key]]:
+    return (values[first : first + _CHUNK] for first in range(0, len(values), _CHUNK))

@@ -1,0 +1,199 @@
+"""Rows of the tables as the API shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID, uuid5
+
+from lease_scheduler.model.states import LeaseState
+
+Document = dict[str, Any]
+Row = Mapping[str, Any]
+
+#: Ids of events are computed: they are the same every time, and need no table.
+_EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
+
+_RESERVATION_STATUS = {
+    LeaseState.DONE.value: "deleted",
+    LeaseState.CANCELLED.value: "deleted",
+    LeaseState.REJECTED.value: "error",
+    LeaseState.REJECTED_BY_USER.value: "deleted",
+    LeaseState.FAILED.value: "error",
+}
+
+
+def lease(
+    row: Any, reservations: Sequence[Any], holdings: Sequence[Any], operations: Sequence[Any], names: Mapping[str, str]
+) -> Document:
+    """The view of a lease (the keys: ``api.views.lease``)."""
+    held = [_holding(holding) for holding in holdings]
+    hosts = held[0]["hosts"] if held else []
+    start, end = row["planned_start"], row["planned_end"]
+    if start is None and row["kind"] == "reservation":
+        start = row["requested_start"]
+    if row["kind"] == "reservation" and row["requested_start"] is not None:
+        # A reservation's interval is what was promised, also when it began late or ended early.
+        start = row["requested_start"]
+        end = start + row["duration"] if row["ended"] is None else row["ended"]
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "project_id": row["project_id"],
+        "user_id": row["user_id"],
+        "trust_id": row["trust_id"],
+        "kind": row["kind"],
+        "maintenance": bool(row["maintenance"]),
+        "state": row["state"],
+        "reason": row["reason"],
+        "degraded": bool(row["degraded"]),
+        "start": start,
+        "end": end,
+        "requested_start": row["requested_start"],
+        "duration": row["duration"],
+        "deadline": row["deadline"],
+        "before_end": row["before_end"],
+        "preemptible": bool(row["preemptible"]),
+        "preemption_mode": row["preemption_mode"],
+        "submitted": row["submitted"],
+        "started": row["started"],
+        "ended": row["ended"],
+        "accumulated": row["accumulated"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+        "deleted_at": row["deleted_at"],
+        "version": row["version"],
+        "revision": row["revision"],
+        "on_end": row["on_end"],
+        "servers": row["servers"],
+        "series_id": row["series_id"],
+        "extras": row["extras"],
+        "nodes": row["nodes"],
+        "operation": operations[-1]["kind"] if operations else None,
+        "reservations": [_reservation(each, row, hosts, names) for each in reservations],
+        "events": events(row, start, end),
+        "holdings": held,
+    }
+
+
+def _holding(row: Any) -> Document:
+    return {
+        "start": row["start"],
+        "run_start": row["run_start"],
+        "run_end": row["run_end"],
+        "end": row["end"],
+        "closing": row["closing"],
+        "hosts": row["hosts"],
+    }
+
+
+def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[str, str]) -> Document:
+    first = row["first_node"]
+    status = _RESERVATION_STATUS.get(lease_row["state"])
+    if status is None:
+        status = "pending" if lease_row["started"] is None else "active"
+    return {
+        "id": row["id"],
+        "resource_type": row["resource_type"],
+        "resource_id": row["resource_id"],
+        "status": status,
+        "terms": row["terms"],
+        "missing_resources": bool(row["missing_resources"]),
+        "resources_changed": bool(row["resources_changed"]),
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+        "hosts": [names.get(host, host) for host in dict.fromkeys(hosts[first : first + row["node_count"]])],
+    }
+
+
+def events(row: Any, start: int | None, end: int | None) -> list[Document]:
+    """Blazar's events of a lease: its start, its end and the notice before the end."""
+    failed = row["state"] == LeaseState.FAILED.value
+    begun = "DONE" if row["started"] is not None else "ERROR" if failed else "UNDONE"
+    over = "DONE" if row["ended"] is not None and not failed else "ERROR" if failed else "UNDONE"
+    found = [("start_lease", start, begun), ("end_lease", end, over)]
+    if row["before_end"] is not None:
+        told = "DONE" if row["before_end_done"] or over == "DONE" else "UNDONE"
+        found.append(("before_end_lease", row["before_end"], told))
+    return [
+        {
+            "id": str(uuid5(_EVENTS, f"{row['id']} {event_type}")),
+            "lease_id": row["id"],
+            "event_type": event_type,
+            "time": time,
+            "status": status,
+            "created_at": row["created_at"],
+            "updated_at": row["updated_at"],
+        }
+        for event_type, time, status in found
+    ]
+
+
+def totals(nodes: Sequence[Row]) -> tuple[int, dict[str, int]]:
+    """How many VMs the node sets have, and what they need together."""
+    resources: dict[str, int] = {}
+    for node_set in nodes:
+        for name, amount in node_set["resources"].items():
+            resources[name] = resources.get(name, 0) + amount * node_set["count"]
+    return sum(node_set["count"] for node_set in nodes), resources
+
+
+def add_usage(
+    found: dict[tuple[str, str, str], Document],
+    key: tuple[str, str, str],
+    seconds: int,
+    nodes: int,
+    resources: Mapping[str, int],
+) -> None:
+    """Add an interval to what a project used.
+
+    :param key: project, kind of lease, phase
+    """
+    project_id, kind, phase = key
+    entry = found.setdefault(
+        key, {"project_id": project_id, "kind": kind, "phase": phase, "node_seconds": 0, "resource_seconds": {}}
+    )
+    entry["node_seconds"] += seconds * nodes
+    for name, amount in resources.items():
+        entry["resource_seconds"][name] = entry["resource_seconds"].get(name, 0) + seconds * amount
+
+
+def calendar_host(row: Any) -> Document:
+    """A host on the calendar page."""
+    state = "up" if row["reservable"] else "disabled"
+    if row["out_until"] is not None:
+        state = "down"
+    return {
+        "id": str(row["id"]),
+        "name": row["name"],
+        "state": state,
+        "vcpus": row["vcpus"],
+        "memory_mb": row["memory_mb"],
+    }
+
+
+def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue_position: int | None) -> Document:
+    """A lease on the calendar page."""
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "project_id": row["project_id"],
+        "kind": row["kind"],
+        "state": row["state"],
+        "reason": row["reason"],
+        "submitted": row["submitted"],
+        "start": row["planned_start"],
+        "end": row["planned_end"],
+        "deadline": row["deadline"],
+        "duration": row["duration"],
+        "accumulated": row["accumulated"],
+        "nodes": sum(node_set["count"] for node_set in row["nodes"]),
+        "preemptible": bool(row["preemptible"]),
+        "queue_position": queue_position,
+        "revision": row["revision"],
+        "holdings": [_holding(holding) for holding in holdings],
+        "past": [
+            {"start": each["start"], "end": each["end"], "phase": each["phase"], "hosts": each["hosts"]}
+            for each in past
+        ],
+    }

@@ -1,0 +1,165 @@
+"""The page as a test sees it: elements, the canvas's pixels, the keyboard, the console."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from selenium.common.exceptions import JavascriptException, NoSuchElementException, StaleElementReferenceException
+from selenium.webdriver import ActionChains, Chrome, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+from tests.functional.page.service import Service
+
+#: Longest time that anything may take, s.
+LIMIT = 20
+
+Colour = tuple[int, int, int]
+Value = TypeVar("Value")
+
+_PIXEL = """
+const canvas = document.querySelector("#chart canvas");
+const [x, y] = arguments;
+const at = (value) => Math.round(value * devicePixelRatio);
+return [...canvas.getContext("2d").getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
+"""
+
+
+class Page:
+    """The calendar page in a browser."""
+
+    def __init__(self, driver: Chrome, url: str, service: Service) -> None:
+        self.driver = driver
+        self.url = url
+        self.service = service
+
+    def reset(self) -> None:
+        """Forget what another test has left."""
+        self.resize(1280, 900)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        self.console()
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page this many CSS pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def prefer(self, scheme: str) -> None:
+        """Prefer light or dark colours."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    def load(self, fragment: str = "") -> None:
+        """Open the page afresh, without a token."""
+        self.driver.get("about:blank")
+        self.driver.get(self.url + "icon.svg")
+        self.driver.execute_script("sessionStorage.clear()")
+        self.driver.get(self.url + fragment)
+
+    def open(self, fragment: str = "") -> Page:
+        """Open the page and wait until it shows what the service tells."""
+        self.load(fragment)
+        self.until(lambda: self.text("#status") == "Live")
+        self.drawn()
+        return self
+
+    def script(self, source: str, *arguments: Any) -> Any:
+        """Value of a piece of JavaScript."""
+        return self.driver.execute_script(source, *arguments)
+
+    def until(self, condition: Callable[[], Value]) -> Value:
+        """Wait until something is true, and give it."""
+        errors = (NoSuchElementException, StaleElementReferenceException, JavascriptException)
+        wait = WebDriverWait(self.driver, LIMIT, poll_frequency=0.05, ignored_exceptions=errors)
+        return wait.until(lambda _: condition())
+
+    def drawn(self) -> None:
+        """Wait until the canvas shows what is to be shown."""
+        source = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+        self.driver.execute_async_script(source)
+
+    def one(self, selector: str) -> WebElement:
+        """The element of a CSS selector."""
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str) -> list[WebElement]:
+        """Elements of a CSS selector."""
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        """What an element says."""
+        return self.one(selector).text
+
+    def shown(self, selector: str) -> bool:
+        """Whether an element is to be seen."""
+        return self.one(selector).is_displayed()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other, where the focus is."""
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    def tab(self, back: bool = False) -> str:
+        """Go to the next element by key, and say which it is."""
+        if back:
+            ActionChains(self.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+        else:
+            self.press(Keys.TAB)
+        return self.focus()
+
+    def focus(self) -> str:
+        """Id of the element that has the focus; without one its lease or text."""
+        source = "const e = document.activeElement; return e.id || e.dataset.lease || e.name || e.textContent.trim()"
+        return str(self.script(source))
+
+    def go_to_chart(self) -> None:
+        """Give the chart the focus."""
+        self.script("document.getElementById('chart').focus()")
+
+    def boxes(self, name: str) -> list[tuple[float, float, float, float]]:
+        """Where a lease is painted on the canvas: x, y, width, height."""
+        self.drawn()
+        found = self.script("return calendar.timeline.boxes(arguments[0])", f"id-{name}")
+        return [(x, y, width, height) for x, y, width, height in found]
+
+    def pixel(self, x: float, y: float) -> Colour:
+        """Colour of the canvas at a point."""
+        self.drawn()
+        red, green, blue = self.script(_PIXEL, x, y)
+        return red, green, blue
+
+    def colours(self, name: str, share: float = 0.5) -> set[Colour]:
+        """Colours of a lease on a slanted line of 12 pixels, which starts in the given share of its width."""
+        x, y, width, height = self.boxes(name)[0]
+        points = [(x + width * share + step, y + 4 + step % int(height - 8)) for step in range(12)]
+        return {self.pixel(*point) for point in points}
+
+    def click(self, name: str, share: float = 0.5) -> None:
+        """Click on a lease in the chart."""
+        x, y, width, height = self.boxes(name)[0]
+        self.move_to(x + width * share, y + height / 2).click().perform()
+
+    def move_to(self, x: float, y: float) -> ActionChains:
+        """An action that begins by moving to a point of the chart."""
+        chart = self.one("#chart")
+        size = self.script("const e = arguments[0].getBoundingClientRect(); return [e.width, e.height]", chart)
+        return ActionChains(self.driver, duration=20).move_to_element_with_offset(
+            chart, round(x - size[0] / 2), round(y - size[1] / 2)
+        )
+
+    def names(self, view: str) -> list[str]:
+        """Names of the leases in a table, from top to bottom."""
+        return [button.text for button in self.all(f"#view-{view} tbody th button")]
+
+    def cells(self, view: str, name: str) -> list[str]:
+        """What a table says about a lease."""
+        row = self.one(f"#view-{view} [data-lease=id-{name}]").find_element(By.XPATH, "ancestor::tr")
+        return [cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")]
+
+    def console(self) -> list[str]:
+        """Errors on the console since the last look; a connection that the test broke is none."""
+        entries = self.driver.get_log("browser")
+        return [json.dumps(one) for one in entries if one["level"] == "SEVERE" and one.get("source") != "network"]

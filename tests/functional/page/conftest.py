@@ -1,0 +1,103 @@
+"""The calendar page in headless Chromium, fed by a scripted service."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service as Driver
+
+from tests.functional.page.browser import Page
+from tests.functional.page.service import Server, Service, host, lease
+
+CHROMIUM = "/usr/bin/chromium"
+DRIVER = "/usr/bin/chromedriver"
+_FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,900",
+)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """One browser for all tests of a worker."""
+    missing = [path for path in (CHROMIUM, DRIVER) if shutil.which(path) is None]
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)} (packages chromium and chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    profile: Path = tmp_path_factory.mktemp("profile")
+    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Driver(DRIVER))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """Serves the page."""
+    running = Server()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def service(server: Server) -> Service:
+    """What the page is told: eight hosts and no lease, until the test says more."""
+    told = Service()
+    told.set_hosts([host(number) for number in range(1, 9)])
+    server.use(told)
+    return told
+
+
+@pytest.fixture
+def page(driver: webdriver.Chrome, server: Server, service: Service) -> Iterator[Page]:
+    """The page, not opened yet; nothing on the console may be an error when the test is over."""
+    opened = Page(driver, server.url, service)
+    opened.reset()
+    yield opened
+    service.open.set()
+    errors = opened.console()
+    driver.get("about:blank")
+    assert errors == []
+
+
+@pytest.fixture
+def sight(service: Service) -> Service:
+    """A lease of each kind and state, one to a host."""
+    service.put(*_one_of_each())
+    return service
+
+
+def _one_of_each() -> list[dict[str, object]]:
+    from tests.functional.page.service import holding, past
+
+    return [
+        lease("course", "reservation", "active", holdings=[holding(-2, 4, [1])]),
+        lease("demo", "immediate", "active", holdings=[holding(-1, 3, [2])], project_id="biology"),
+        lease("paper", "deadline", "scheduled", holdings=[holding(2, 6, [3])]),
+        lease("sweep", "best-effort", "resuming", holdings=[holding(0, 5, [4], resume=3600)]),
+        lease("render", "best-effort", "suspending", holdings=[holding(-3, 1, [5], suspend=7200)]),
+        lease(
+            "mesh",
+            "best-effort",
+            "suspended-scheduled",
+            past=[past(-4, -2, [6]), past(-2, -1.5, [6], "suspend")],
+            holdings=[holding(3, 6, [6], resume=1800)],
+            queue_position=1,
+        ),
+        lease("nightly", "best-effort", "done", past=[past(-6, -2, [7])], project_id="biology"),
+        lease("genome", "best-effort", "queued", nodes=64, queue_position=2, duration=7200, accumulated=1800),
+    ]

@@ -1,0 +1,245 @@
+"""A stand-in for the API that serves the calendar page and tells it what a test says."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import lease_scheduler
+
+PAGE = Path(lease_scheduler.__file__).parent / "api" / "page"
+#: 2 March 2026, 12:00 UTC, a Monday.
+NOW = 1_772_452_800
+HOUR = 3600
+
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+#: The strictest policy that lets the page work; a breach is an error on the console.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+Document = dict[str, Any]
+
+
+def host(number: int, state: str = "up") -> Document:
+    """A host by its number."""
+    return {"id": f"h{number}", "name": f"node-{number}", "state": state, "vcpus": 8, "memory_mb": 32_768}
+
+
+def holding(start: int, end: int, hosts: list[int], resume: int = 0, suspend: int = 0) -> Document:
+    """Hosts held from one hour to another, counted from now; resumption and suspension in seconds."""
+    first, last = NOW + start * HOUR, NOW + end * HOUR
+    return {
+        "start": first,
+        "run_start": first + resume,
+        "run_end": last - suspend,
+        "end": last,
+        "closing": "suspend" if suspend else "shutdown",
+        "hosts": [f"h{number}" for number in hosts],
+    }
+
+
+def past(start: float, end: float, hosts: list[int], phase: str = "run") -> Document:
+    """What is over, in hours counted from now."""
+    return {
+        "start": NOW + round(start * HOUR),
+        "end": NOW + round(end * HOUR),
+        "phase": phase,
+        "hosts": [f"h{number}" for number in hosts],
+    }
+
+
+def lease(name: str, kind: str, state: str, **values: Any) -> Document:
+    """A lease whose id is made from its name."""
+    holdings: list[Document] = values.get("holdings", [])
+    return {
+        "id": f"id-{name}",
+        "name": name,
+        "project_id": "physics",
+        "kind": kind,
+        "state": state,
+        "reason": "",
+        "submitted": NOW - 10 * HOUR,
+        "start": holdings[0]["start"] if holdings else None,
+        "end": holdings[-1]["end"] if holdings else None,
+        "deadline": None,
+        "nodes": len(holdings[0]["hosts"]) if holdings else 1,
+        "preemptible": kind == "best-effort",
+        "queue_position": None,
+        "duration": None,
+        "accumulated": 0,
+        "holdings": [],
+        "past": [],
+    } | values
+
+
+class Service:
+    """What the page is told, and what it has asked.
+
+    :ivar now: the server's instant
+    :ivar broken: an HTTP status with which every request for data is answered, 0 for a connection that just ends
+    :ivar token: the only token that is taken, none for any
+    :ivar requests: path with query and headers of every request for data
+    """
+
+    def __init__(self) -> None:
+        self.now = NOW
+        self.broken: int | None = None
+        self.token: str | None = None
+        self.requests: list[tuple[str, Mapping[str, str]]] = []
+        self.history: dict[str, list[Document]] = {}
+        self.reservations: dict[str, list[Document]] = {}
+        self._hosts: list[Document] = []
+        self._leases: dict[str, Document] = {}
+        self._removed: dict[str, int] = {}
+        self._revision = 1
+        self._lock = threading.Lock()
+        #: Set while the service answers; clear lets requests wait.
+        self.open = threading.Event()
+        self.open.set()
+
+    def set_hosts(self, hosts: list[Document]) -> None:
+        """Use these hosts."""
+        with self._lock:
+            self._hosts = hosts
+
+    def put(self, *leases: Document) -> None:
+        """Add leases or replace those of the same id."""
+        with self._lock:
+            for changed in leases:
+                self._revision += 1
+                self._leases[changed["id"]] = copy.deepcopy(changed) | {"revision": self._revision}
+
+    def change(self, name: str, **values: Any) -> None:
+        """Change a lease."""
+        self.put(self._leases[f"id-{name}"] | values)
+
+    def remove(self, name: str) -> None:
+        """Take a lease off the calendar."""
+        with self._lock:
+            self._revision += 1
+            del self._leases[f"id-{name}"]
+            self._removed[f"id-{name}"] = self._revision
+
+    def restart_empty(self) -> None:
+        """Go on with another database, whose revisions are lower."""
+        with self._lock:
+            self._leases.clear()
+            self._removed.clear()
+            self._revision = 0
+
+    def paths(self) -> list[str]:
+        """Paths that were asked for."""
+        return [path for path, _ in self.requests]
+
+    def answer(self, path: str, query: Mapping[str, list[str]]) -> Document | None:
+        """Body of the answer, none if there is nothing there."""
+        parts = path.strip("/").split("/")
+        if parts == ["v1", "calendar"]:
+            return self._calendar(query)
+        if parts[:2] == ["v1", "leases"] and len(parts) > 2:
+            if parts[3:] == ["history"]:
+                return {"history": self.history.get(parts[2], [])}
+            return {"lease": {"id": parts[2], "reservations": self.reservations.get(parts[2], [])}}
+        return None
+
+    def _calendar(self, query: Mapping[str, list[str]]) -> Document:
+        since = int(query["since"][0]) if "since" in query else None
+        with self._lock:
+            return {
+                "now": self.now,
+                "revision": self._revision,
+                "complete": since is None,
+                "hosts": self._hosts if since is None else [],
+                "leases": [
+                    one
+                    for one in self._leases.values()
+                    if since is None or one["revision"] > since
+                ],
+                "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
+            }
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves the page's files and the service's data."""
+
+    protocol_version = "HTTP/1.1"
+    service: Service
+
+    def do_GET(self) -> None:
+        """Answer one request."""
+        url = urlsplit(self.path)
+        if url.path.startswith("/v1/"):
+            self._data(url.path, url.query)
+            return
+        path = PAGE / (url.path.lstrip("/") or "index.html")
+        if path.parent == PAGE and path.is_file():
+            self._send(200, path.read_bytes(), _TYPES[path.suffix])
+        else:
+            self._send(404, b"", "text/plain")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def _data(self, path: str, query: str) -> None:
+        service = self.service
+        service.requests.append((self.path, dict(self.headers.items())))
+        service.open.wait(20)
+        if service.broken == 0:
+            self.close_connection = True
+            return
+        if service.broken is not None:
+            self._json(service.broken, {"error_message": "The engine rests."})
+        elif service.token is not None and self.headers["X-Auth-Token"] != service.token:
+            self._json(401, {"error_message": "Unauthorized"})
+        elif (answer := service.answer(path, parse_qs(query))) is None:
+            self._json(404, {"error_message": "Not found"})
+        else:
+            self._json(200, answer)
+
+    def _json(self, status: int, body: Document) -> None:
+        self._send(status, json.dumps(body).encode(), "application/json")
+
+    def _send(self, status: int, body: bytes, content_type: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.end_headers()
+        try:
+            self.wfile.write(body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+class Server:
+    """Serves one service at a time on a free port of the loopback."""
+
+    def __init__(self) -> None:
+        self._handler = type("BoundHandler", (Handler,), {"service": Service()})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://127.0.0.1:{self._server.server_port}/"
+
+    def use(self, service: Service) -> None:
+        """Answer with this service from now on."""
+        self._handler.service = service
+
+    def stop(self) -> None:
+        """Serve no more."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,416 @@
+"""The timeline: what is painted where, and how one moves in it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from selenium.webdriver import ActionChains, Keys
+
+from tests.functional.page.browser import Page
+from tests.functional.page.service import HOUR, NOW, Service, holding, host, lease, past
+
+RESERVATION = (0xE6, 0x9F, 0x00)
+IMMEDIATE = (0xCC, 0x79, 0xA7)
+DEADLINE = (0x2F, 0xB5, 0x8C)
+BEST_EFFORT = (0x56, 0xB4, 0xE9)
+WHITE = (255, 255, 255)
+GHOST = (0xE1, 0xE5, 0xEC)
+
+
+def _distance(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
+    return sum(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _fill(page: Page, name: str, share: float = 0.85) -> tuple[int, int, int]:
+    """Colour of a lease beside its name."""
+    x, y, width, height = page.boxes(name)[0]
+    return page.pixel(x + width * share, y + height / 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "colour"),
+    [("reservation", RESERVATION), ("immediate", IMMEDIATE), ("deadline", DEADLINE), ("best-effort", BEST_EFFORT)],
+)
+def test_kind_is_the_colour(page: Page, service: Service, kind: str, colour: tuple[int, int, int]) -> None:
+    """An active lease has the colour of its kind, nearly (neighbours differ a little)."""
+    service.put(lease("one", kind, "active", holdings=[holding(-2, 6, [2])]))
+    page.open("#rows=24")
+    others = {RESERVATION, IMMEDIATE, DEADLINE, BEST_EFFORT} - {colour}
+    fill = _fill(page, "one")
+    assert _distance(fill, colour) < min(_distance(fill, other) for other in others)
+    assert _distance(fill, colour) < 120
+
+
+def test_state_is_the_filling(page: Page, sight: Service) -> None:
+    """Active is full, past pale, planned nearly empty; resuming and suspending are hatched."""
+    page.open("#rows=24")
+    active, done, planned = _fill(page, "course"), _fill(page, "nightly"), _fill(page, "paper")
+    assert _distance(active, RESERVATION) < 120
+    assert _distance(done, BEST_EFFORT) > 100
+    assert _distance(planned, WHITE) < 150
+    assert planned != WHITE
+    # A hatching has lines on the ground of the lease.
+    assert len(page.colours("sweep", 0.1)) >= 2
+    assert len(page.colours("render", 0.8)) >= 2
+    assert len(page.colours("course", 0.8)) == 1
+
+
+def test_suspended_lease_shows_where_its_state_is(page: Page, sight: Service) -> None:
+    """A dotted line stands between the suspension and the return; the return has a dashed edge."""
+    page.open("#rows=24")
+    (_, y, _, height), (x, *_) = page.boxes("mesh")
+    foot = {page.pixel(x - 40 + step, y + height - 1) for step in range(14)}
+    middle = {page.pixel(x - 40 + step, y + height / 2) for step in range(14)}
+    assert len(foot) >= 2
+    assert len(middle) == 1
+    edge = {page.pixel(x + 10 + step, y) for step in range(12)}
+    assert len(edge) >= 2
+    planned = page.boxes("paper")[0]
+    assert len({page.pixel(planned[0] + 10 + step, planned[1]) for step in range(12)}) == 1
+
+
+def test_bars_stand_at_their_hosts_and_times(page: Page, service: Service) -> None:
+    """Rows are in the order of the hosts' names, node-2 before node-10; the scale of time is even."""
+    service.set_hosts([host(10), host(2), host(1)])
+    service.put(
+        lease("a", "reservation", "scheduled", holdings=[holding(1, 2, [10])]),
+        lease("b", "reservation", "scheduled", holdings=[holding(2, 4, [2])]),
+    )
+    page.open("#rows=20")
+    (ax, ay, awidth, _), (bx, by, bwidth, _) = page.boxes("a")[0], page.boxes("b")[0]
+    assert ay - by == pytest.approx(20, abs=1)
+    assert bx - ax == pytest.approx(awidth, abs=1)
+    assert bwidth == pytest.approx(2 * awidth, abs=1)
+
+
+def test_line_of_now(page: Page, service: Service) -> None:
+    """A red line stands at the server's instant, wherever the computer's own clock stands."""
+    service.put(lease("one", "reservation", "active", holdings=[holding(0, 2, [1])]))
+    page.open("#rows=24")
+    x, *_ = page.boxes("one")[0]
+    bottom = page.pixel(x, 300)
+    assert min(_distance(page.pixel(x + step, 300), (0xC8, 0x1E, 0x3A)) for step in (-1, 0, 1)) < 120
+    assert page.pixel(x + 30, 300) != bottom
+    assert "Mon, 2 Mar 2026" in page.text("#clock")
+    assert "12:00" in page.text("#clock")
+
+
+def test_leases_share_a_host_in_lanes(page: Page, service: Service) -> None:
+    """Two leases that are on one host at once stand one above the other within its row."""
+    service.put(
+        lease("a", "reservation", "scheduled", holdings=[holding(1, 5, [3])]),
+        lease("b", "best-effort", "scheduled", holdings=[holding(2, 6, [3])]),
+    )
+    page.open("#rows=24")
+    (_, ay, _, aheight), (_, by, _, bheight) = page.boxes("a")[0], page.boxes("b")[0]
+    assert ay + aheight <= by
+    assert aheight + bheight <= 24
+
+
+def test_neighbouring_hosts_of_a_lease_are_one_block(page: Page, service: Service) -> None:
+    """A lease on hosts 2, 3, 4 and 6 is two blocks."""
+    service.put(lease("wide", "reservation", "active", holdings=[holding(-1, 5, [4, 2, 3, 6])]))
+    page.open("#rows=20")
+    heights = [height for _, _, _, height in page.boxes("wide")]
+    assert heights == [58, 18]
+
+
+def test_lease_that_repeats_itself_in_past_and_present(page: Page, service: Service) -> None:
+    """A run whose resumption is over already is one block, not two in lanes."""
+    held = holding(-1, 4, [2], resume=1800)
+    service.put(
+        lease("back", "best-effort", "active", holdings=[held], past=[past(-1, -0.5, [2], "resume")]),
+    )
+    page.open("#rows=24")
+    ((_, _, _, height),) = page.boxes("back")
+    assert height == 22
+
+
+def test_hosts_that_are_down_are_marked(page: Page, service: Service) -> None:
+    """The row of a host that is down is hatched."""
+    service.set_hosts([host(1), host(2, "down"), host(3, "disabled")])
+    service.put(lease("one", "reservation", "active", holdings=[holding(-1, 5, [1])]))
+    page.open("#rows=24")
+    _, y, _, height = page.boxes("one")[0]
+    rows = [{page.pixel(900 + step, y + row * 24 + height / 2) for step in range(14)} for row in range(3)]
+    assert [len(colours) > 2 for colours in rows] == [False, True, True]
+
+
+def test_dark_and_light(page: Page, sight: Service) -> None:
+    """The canvas follows the scheme that is preferred, at once."""
+    page.open("#rows=24")
+    assert page.pixel(900, 500) == WHITE
+    page.prefer("dark")
+    page.until(lambda: sum(page.pixel(900, 500)) < 150)
+    assert _distance(_fill(page, "course"), RESERVATION) < 120
+
+
+@pytest.mark.parametrize(("label", "span"), [("Hour", 3600), ("Day", 86_400), ("Week", 604_800), ("Month", 2_592_000)])
+def test_zoom_by_button(page: Page, sight: Service, label: str, span: int) -> None:
+    """A button shows its stretch of time, with now where it was, and the address keeps it."""
+    page.open("#span=50000")
+    page.one(f"[data-span={label.lower()}]").click()
+    assert page.script("return calendar.timeline.span") == span
+    place = page.script("return (calendar.clock.now() - calendar.timeline.start) / calendar.timeline.span")
+    assert place == pytest.approx(0.35, abs=0.01)
+    assert page.one(f"[data-span={label.lower()}]").get_attribute("aria-pressed") == "true"
+    wanted = "" if span == 86_400 else f"span={span}"
+    page.until(lambda: page.driver.current_url.endswith(wanted) and "50000" not in page.driver.current_url)
+
+
+def test_fit_shows_everything(page: Page, service: Service) -> None:
+    """Fit shows the first and the last lease; one without end does not stretch it."""
+    service.put(
+        lease("first", "reservation", "done", past=[past(-200, -190, [1])]),
+        lease("last", "reservation", "scheduled", holdings=[holding(300, 310, [2])]),
+        lease("endless", "best-effort", "active", holdings=[holding(-1, 876_000, [3])]),
+    )
+    page.open()
+    assert page.boxes("last") == []
+    page.one("[data-span=fit]").click()
+    (x, *_), (last, _, width, _) = page.boxes("first")[0], page.boxes("last")[0]
+    chart = page.script("return document.getElementById('chart').clientWidth")
+    assert x > 60
+    assert last + width <= chart
+
+
+def test_wheel_zooms_and_pans(page: Page, sight: Service) -> None:
+    """The wheel zooms with Ctrl, pans with Shift, and moves the rows otherwise."""
+    page.open("#span=86400&start=1772400000")
+    before = page.script("return [calendar.timeline.start, calendar.timeline.span]")
+    wheel = (
+        "document.getElementById('chart').dispatchEvent(new WheelEvent('wheel', "
+        "{deltaY: -60, clientX: 700, clientY: 600, cancelable: true, ...arguments[0]}))"
+    )
+    page.script(wheel, {"ctrlKey": True})
+    start, span = page.script("return [calendar.timeline.start, calendar.timeline.span]")
+    assert span == pytest.approx(before[1] / 1.5)
+    assert start > before[0]
+    page.script(wheel, {"shiftKey": True})
+    moved = page.script("return calendar.timeline.start")
+    assert moved < start
+    # Without either the browser scrolls: the page does not take the event.
+    assert page.script(f"return {wheel}", {}) is True
+
+
+def test_drag_pans_and_opens_nothing(page: Page, sight: Service) -> None:
+    """Dragging moves the time by as much as the mouse, ends following, and is no click."""
+    page.open("#rows=24")
+    x, y, width, height = page.boxes("course")[0]
+    assert page.one("#follow").is_selected()
+    page.move_to(x + width / 2, y + height / 2).click_and_hold().move_by_offset(60, 0).move_by_offset(60, 0).release().perform()
+    assert page.boxes("course")[0][0] == pytest.approx(x + 120, abs=8)
+    assert not page.one("#follow").is_selected()
+    assert not page.shown("#details")
+
+
+def test_keys_move_and_zoom(page: Page, sight: Service) -> None:
+    """Arrows pan by a tenth, plus and minus zoom, letters choose the stretch, brackets the rows, t follows."""
+    page.open("#rows=10")
+    page.go_to_chart()
+    state = "const t = calendar.timeline; return [t.start, t.span, t.rowHeight, t.follow]"
+    start, span, *_ = page.script(state)
+    page.press(Keys.ARROW_RIGHT)
+    assert page.script(state)[0] == pytest.approx(start + span / 10, abs=60)
+    assert page.script(state)[3] is False
+    page.press("+")
+    assert page.script(state)[1] == pytest.approx(span / 1.5)
+    page.press("-", "-")
+    assert page.script(state)[1] == pytest.approx(span * 1.5)
+    page.press("w")
+    assert page.script(state)[1] == 7 * 86_400
+    page.press("]")
+    assert page.script(state)[2] == 11
+    page.press("[", "[")
+    assert page.script(state)[2] == 9
+    page.press("a")
+    assert page.script(state)[2] == 24
+    page.press("t")
+    assert page.script(state)[3] is True
+    assert page.one("#follow").is_selected()
+    assert page.script("return (calendar.clock.now() - calendar.timeline.start) / calendar.timeline.span") == (
+        pytest.approx(0.35, abs=0.3)
+    )
+
+
+def test_keys_only_work_in_the_chart(page: Page, sight: Service) -> None:
+    """A letter in the search field is a letter."""
+    page.open()
+    page.one("#filter-form [name=name]").click()
+    page.press("w")
+    assert page.script("return calendar.timeline.span") == 86_400
+
+
+def test_rows_from_overview_to_names(page: Page, service: Service) -> None:
+    """The slider sets the height of the rows; "All hosts" makes them as high as there is room for."""
+    service.set_hosts([host(number) for number in range(100)])
+    service.put(lease("one", "reservation", "active", holdings=[holding(-1, 5, [99])]))
+    page.open()
+    chart = page.script("const e = document.getElementById('chart'); return [e.clientHeight, e.scrollHeight]")
+    assert chart[0] == chart[1]
+    assert len(page.boxes("one")) == 1
+    page.script("const e = arguments[0]; e.value = 24; e.dispatchEvent(new Event('input'))", page.one("#rows"))
+    assert page.text("#rows-value") == "24 px"
+    assert page.script("return document.getElementById('chart').scrollHeight") > 2400
+    page.until(lambda: "rows=24" in page.driver.current_url)
+    page.one("#rows-fit").click()
+    assert page.one("#rows-fit").get_attribute("aria-pressed") == "true"
+    page.until(lambda: "rows" not in page.driver.current_url)
+
+
+def test_pointer_shows_what_is_there(page: Page, sight: Service) -> None:
+    """A tip names the lease, its state, and the host under the pointer, and goes away."""
+    page.open("#rows=24")
+    x, y, width, height = page.boxes("course")[0]
+    page.move_to(x + width / 2, y + height / 2).perform()
+    page.until(lambda: page.shown("#tip"))
+    tip = page.text("#tip")
+    assert "course" in tip
+    assert "reservation, active" in tip
+    assert "node-1" in tip
+    page.move_to(x + width / 2, y + 400).perform()
+    page.until(lambda: not page.shown("#tip"))
+
+
+def test_thousand_hosts_paint_only_what_is_in_sight(page: Page, service: Service) -> None:
+    """With 1,000 hosts and 10,000 bars the last row can be reached, and rows out of sight are not painted."""
+    service.set_hosts([host(number) for number in range(1000)])
+    service.put(
+        *(
+            lease(
+                f"job-{number}-{turn}",
+                ("reservation", "immediate", "deadline", "best-effort")[number % 4],
+                "active" if turn == 5 else "scheduled" if turn > 5 else "done",
+                holdings=[holding(3 * (turn - 5) - number % 3, 3 * (turn - 5) - number % 3 + 2, [number])] if turn >= 5 else [],
+                past=[past(3 * (turn - 5), 3 * (turn - 5) + 2, [number])] if turn < 5 else [],
+            )
+            for number in range(1000)
+            for turn in range(10)
+        )
+    )
+    page.open("#rows=20&span=200000")
+    page.until(lambda: page.script("return calendar.model.leases.size") == 10_000)
+    page.until(lambda: 200 <= page.script("return calendar.timeline.painted") <= 500)
+    assert page.boxes("job-999-6") == []
+    page.go_to_chart()
+    page.press(Keys.END)
+    page.until(lambda: page.boxes("job-999-6"))
+    page.press("a")
+    page.until(lambda: page.script("return calendar.timeline.painted") >= 4_000)
+    assert page.script("return calendar.timeline.rowHeight") == 1
+
+
+def test_times_are_asked_for_as_they_come_into_sight(page: Page, sight: Service) -> None:
+    """Moving out of what was loaded asks for another stretch, completely; staying within does not."""
+    page.open()
+    page.until(lambda: "start=" in sight.paths()[-1])
+    asked = {path for path in sight.paths() if "since" not in path}
+    page.script("calendar.timeline.pan(3600)")
+    page.script("calendar.timeline.pan(40 * 86400)")
+    page.until(lambda: len({path for path in sight.paths() if "since" not in path}) == len(asked) + 1)
+    path = next(path for path in reversed(sight.paths()) if "since" not in path)
+    start, end = (int(part.split("=")[1]) for part in path.split("?")[1].split("&"))
+    assert start < NOW + 39 * 24 * HOUR < end
+
+
+def test_legend_names_every_kind_and_state(page: Page, sight: Service) -> None:
+    """The legend has a painted sample and words for all that the chart shows."""
+    page.open()
+    labels = [item.text for item in page.all("#legend li")]
+    assert {"reservation", "immediate", "deadline", "best-effort"} <= set(labels)
+    assert {"past", "active", "planned", "resuming", "suspending", "shutting down"} <= set(labels)
+    source = """return [...document.querySelectorAll("#legend canvas")].map((canvas) => {
+      const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      return [...data].join();
+    })"""
+    samples = page.script(source)
+    assert len(samples) == len(labels)
+    # Best-effort and active are the same sample under two names.
+    assert len(set(samples)) == len(samples) - 1
+
+
+def test_letters_are_readable_on_all_fills(page: Page, sight: Service) -> None:
+    """Letters on bars have a contrast of at least 4.5, edges at least 3 to the ground, in both schemes."""
+    source = """
+    const done = arguments[0];
+    import("./palette.js").then(({ Palette }) => {
+      const palette = new Palette(document.body, document.querySelector("#chart canvas").getContext("2d"), 1);
+      const fills = [];
+      for (const kind of ["reservation", "immediate", "deadline", "best-effort"])
+        for (const tone of ["past", "now", "ahead"])
+          for (const id of ["a", "b", "c"]) fills.push([palette.letters(tone), palette.fill({ id, kind }, tone)]);
+      const edges = Object.values(palette.kinds).map(({ edge }) => [edge, palette.surface]);
+      done([fills, edges]);
+    });"""
+    page.open()
+    for scheme in ("light", "dark"):
+        page.prefer(scheme)
+        fills, edges = page.driver.execute_async_script(source)
+        assert len({fill for _, fill in fills}) == 36
+        assert min(_contrast(*pair) for pair in fills) >= 4.5
+        assert min(_contrast(*pair) for pair in edges) >= 3
+
+
+def _contrast(one: str, other: str) -> float:
+    """Contrast of two colours, after WCAG 2."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_use_of_the_hosts_over_time(page: Page, service: Service) -> None:
+    """The strip over the rows is as high as the share of the hosts that are held, on average over each column."""
+    service.put(
+        lease("half", "reservation", "active", holdings=[holding(-4, 8, [1, 2, 3, 4])]),
+        lease("shared", "best-effort", "active", holdings=[holding(-4, 8, [4])]),
+    )
+    page.open()
+    source = """
+    const done = arguments[0];
+    import("./load.js").then(({ Load }) => import("./layout.js").then(({ arrange }) => {
+      const { model } = calendar;
+      const load = new Load(arrange(model.leases.values(), model.rowOf).rows);
+      done(load.averages(arguments[1], 3600, 6));
+    }));""".replace("arguments[1]", str(NOW - 6 * HOUR))
+    averages = page.driver.execute_async_script(source)
+    assert averages[0] == [0, 0, 0, 0]
+    # Host 4 has two leases: half of it counts for each.
+    assert averages[3] == [3.5, 0, 0, 0.5]
+    assert page.text("#use") == "50 %"
+
+
+def test_wheel_over_the_page_keeps_browser_zoom(page: Page, sight: Service) -> None:
+    """Ctrl and wheel outside the chart is the browser's."""
+    page.open()
+    source = "return document.body.dispatchEvent(new WheelEvent('wheel', {ctrlKey: true, deltaY: 5, cancelable: true}))"
+    assert page.script(source) is True
+
+
+def test_ticks_of_all_zooms(page: Page, sight: Service) -> None:
+    """At each zoom lines are at least 60 px apart and at round instants: minutes, hours, days, Mondays, months."""
+    page.open()
+    source = """
+    const done = arguments[0];
+    import("./axis.js").then(({ ticks }) => done([60, 3600, 86400, 604800, 2592000, 31536000, 157680000].map((span) =>
+      ticks(1772452800, 1772452800 + span, span / 1200))));"""
+    spans = [60, 3600, 86_400, 604_800, 2_592_000, 31_536_000, 157_680_000]
+    for span, tiers in zip(spans, page.driver.execute_async_script(source), strict=True):
+        instants = [tick["at"] for tick in tiers["minor"]]
+        assert instants[0] <= NOW
+        assert all(after - before >= 60 * span / 1200 for before, after in pairwise(instants))
+        assert all(instant % 60 == 0 for instant in instants)
+        assert tiers["major"][0]["at"] <= NOW
+
+
+def test_home_key_of_the_browser_is_left_alone_with_modifiers(page: Page, sight: Service) -> None:
+    """Keys with Ctrl or Alt are the browser's."""
+    page.open()
+    page.go_to_chart()
+    ActionChains(page.driver).key_down(Keys.ALT).send_keys("w").key_up(Keys.ALT).perform()
+    assert page.script("return calendar.timeline.span") == 86_400

@@ -1,0 +1,84 @@
+"""An engine that takes over from one that died goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.result import Occupation
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload
+
+from .random_runs import RUN_SETTINGS, clouds, workloads
+
+
+def _take_over(run: Run) -> None:
+    """Replace the engine of a run by another one that knows what the store and the operator know, and nothing else."""
+    old, old_plan, run_settings = run.engine, run.planner.plan, run.settings
+    options = PolicyOptions(run_settings.policy_options)
+    run.planner = Planner(
+        run.site,
+        run_settings.planning,
+        load_host_selection(run_settings.host_selection, options),
+        load_preemption(run_settings.preemption, options),
+        deadline_preemption=run_settings.deadline_preemption,
+    )
+    run.engine = Engine(
+        run.planner,
+        load_admission(run_settings.admission, options),
+        run.clock,
+        run.cloud,
+        run.store,
+        run.recorder,
+        run_settings.engine,
+    )
+    stored = list(run.store.load())
+    run.engine.restore(stored, old.operations.values(), old.next_sequence, old.outages)
+
+    now = run.clock.now()
+    assert list(run.store.load()) == stored
+    assert run.planner.plan.leases == old_plan.leases
+    assert run.planner.plan.availability.forgotten(now).equals(old_plan.availability.forgotten(now))
+    assert run.planner.plan.queued() == old_plan.queued()
+    assert (run.engine.operations, run.engine.outages) == (old.operations, old.outages)
+    assert run.engine.next_due() == old.next_due()
+
+
+def _outcome(
+    workload: Workload, run_settings: RunSettings, restarts: frozenset[int]
+) -> tuple[list[Lease], list[Occupation], dict[str, int]]:
+    run = Run(workload, run_settings)
+    steps = 0
+    while (instant := run._next_instant()) is not None:
+        run.clock.set(max(run.clock.now(), instant))
+        run._submit_due()
+        run.engine.step()
+        check_plan(run.planner.plan, run.clock.now())
+        steps += 1
+        if steps in restarts:
+            _take_over(run)
+    run._end_stranded()
+    return list(run.store.load()), run.recorder.occupations, dict(run.recorder.counters)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(workloads(), RUN_SETTINGS, st.frozensets(st.integers(1, 40), min_size=1, max_size=3), st.data())
+def test_the_outcome_is_that_of_an_engine_that_never_died(
+    workload: Workload, run_settings: RunSettings, restarts: frozenset[int], data: st.DataObject
+) -> None:
+    """Whatever the cloud does, and however often; how many boots of a lease have failed is the one thing not kept."""
+    assert workload.site is not None
+    cloud = data.draw(clouds(len(workload.site)))
+    exact = replace(cloud, boot_failure_probability=0.0, resume_failure_probability=0.0)
+    chosen = replace(run_settings, cloud=data.draw(st.sampled_from([exact, run_settings.cloud])))
+
+    assert _outcome(workload, chosen, restarts) == _outcome(workload, chosen, frozenset())

@@ -1,0 +1,105 @@
+"""Fixtures: a real server of each kind, started when a test first asks for it, and an empty place in it for each test.
+
+Each worker of a parallel run starts its own servers. A test may kill a server: the next one finds it running again.
+Tests whose server is not installed are skipped, and fail where ``LEASE_SCHEDULER_REQUIRE_SERVERS=1`` is set.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import pytest
+
+from tests.servers.base import MissingServerError, Server
+from tests.servers.mariadb import MariaDB
+from tests.servers.postgresql import PostgreSQL
+from tests.servers.rabbitmq import RabbitMQ
+
+REQUIRE_SERVERS = "LEASE_SCHEDULER_REQUIRE_SERVERS"
+
+
+ServerType = TypeVar("ServerType", bound=Server)
+
+
+@contextmanager
+def running(kind: type[ServerType]) -> Iterator[ServerType]:
+    """A server in a temporary folder of its own, which goes with it."""
+    # Names of sockets have to be short, and those of the folders that pytest makes are not.
+    folder = Path(tempfile.mkdtemp(prefix=f"lease-scheduler-{kind.name}-"))
+    server = kind(folder)
+    try:
+        try:
+            server.start()
+        except MissingServerError as error:
+            missing(str(error))
+        yield server
+    finally:
+        # An orderly end would write data that nobody reads again.
+        server.kill()
+        shutil.rmtree(folder)
+
+
+def missing(reason: str) -> NoReturn:
+    """Skip the test, or fail it where servers are required."""
+    if os.environ.get(REQUIRE_SERVERS) == "1":
+        pytest.fail(f"{reason} ({REQUIRE_SERVERS} is 1)", pytrace=False)
+    pytest.skip(reason)
+
+
+def _name() -> str:
+    return f"test_{uuid.uuid4().hex}"
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[MariaDB]:
+    with running(MariaDB) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgreSQL]:
+    with running(PostgreSQL) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_server() -> Iterator[RabbitMQ]:
+    with running(RabbitMQ) as server:
+        yield server
+
+
+@pytest.fixture
+def mariadb_url(mariadb_server: MariaDB) -> Iterator[str]:
+    """SQLAlchemy URL of an empty database on MariaDB."""
+    mariadb_server.ensure_running()
+    name = _name()
+    yield mariadb_server.create_database(name)
+    mariadb_server.ensure_running()
+    mariadb_server.drop_database(name)
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: PostgreSQL) -> Iterator[str]:
+    """SQLAlchemy URL of an empty database on PostgreSQL."""
+    postgresql_server.ensure_running()
+    name = _name()
+    yield postgresql_server.create_database(name)
+    postgresql_server.ensure_running()
+    postgresql_server.drop_database(name)
+
+
+@pytest.fixture
+def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
+    """The ``transport_url`` of an empty virtual host on RabbitMQ."""
+    rabbitmq_server.ensure_running()
+    name = _name()
+    yield rabbitmq_server.create_virtual_host(name)
+    rabbitmq_server.ensure_running()
+    rabbitmq_server.drop_virtual_host(name)
