@@ -45,7 +45,7 @@ def build_app(
     :param enforcer: decides who may do what; rules that it lacks are registered with it
     """
     access.register(enforcer)
-    services = Services(settings, engine, reader, clock, enforcer)
+    services = Services(settings, engine, reader, clock, enforcer, ROUTES)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body
     app.url_map.merge_slashes = False

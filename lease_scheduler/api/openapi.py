@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lease_scheduler.api.interfaces import Document
@@ -28,15 +29,13 @@ _REASONS = {
 }
 
 
-def document(version: Version, base_url: str) -> Document:
+def describe(routes: Iterable[Route], version: Version, base_url: str) -> Document:
     """The interface of one microversion.
 
     :param base_url: where the service is
     """
-    from lease_scheduler.api.routes import ROUTES  # The handler of one of the routes calls this.
-
     paths: dict[str, Any] = {}
-    for route in ROUTES:
+    for route in routes:
         if route.since <= version:
             paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, version)
     return {

@@ -27,7 +27,7 @@ def read_query(parameters: Iterable[Parameter], version: Version, given: Mapping
     values: dict[str, Any] = {}
     for name, texts in given.items():
         if name not in known:
-            shown = ascii(name)[1:81]
+            shown = ascii(name)[1:-1][:80]
             wanted = f"known are {', '.join(sorted(known))}" if known else "none is"
             raise ApiError(400, f"{shown}: is not a known query parameter at microversion {version}; {wanted}", shown)
         if len(texts) > 1:

@@ -29,6 +29,7 @@ class Services:
     reader: Reader
     clock: Clock
     enforcer: policy.Enforcer
+    routes: tuple[Route, ...]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class ApiRequest:
     :ivar subject: the lease or series that the path names, none if it names none
     :ivar raw_body: the JSON value of the body, unchecked
     :ivar problems: what is wrong with it, worst first
+    :ivar decisions: what the policy said so far, as it is asked again for every lease of a list
     """
 
     services: Services
@@ -64,6 +66,7 @@ class ApiRequest:
     subject: Document | None = None
     raw_body: Any = None
     problems: tuple[Problem, ...] = ()
+    decisions: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def body(self) -> Any:
@@ -108,10 +111,14 @@ class ApiRequest:
         :param rule: name without the leading ``reservation:``
         :param project_id: whose it is, none for the caller's own project
         """
-        target = {"project_id": self.caller.project_id if project_id is None else project_id}
-        return bool(
-            self.services.enforcer.authorize(f"reservation:{rule}", target, self.caller.credentials(), do_raise=False)
-        )
+        owner = self.caller.project_id if project_id is None else project_id
+        if (rule, owner) not in self.decisions:
+            self.decisions[rule, owner] = bool(
+                self.services.enforcer.authorize(
+                    f"reservation:{rule}", {"project_id": owner}, self.caller.credentials(), do_raise=False
+                )
+            )
+        return self.decisions[rule, owner]
 
     def require(self, rule: str, project_id: str | None = None) -> None:
         """Refuse what the policy does not allow.

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.engine.interfaces import EventKind, Operation
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import LeaseRequest
+
+
+class WaitingClock(Protocol):
+    """A clock that knows how long one has to wait."""
+
+    def now(self) -> int:
+        """The present instant."""
+        ...
+
+    def seconds_until(self, instant: int) -> float:
+        """Real seconds until an instant; 0 if it has come."""
+        ...
 
 
 class StepFailedError(LeaseSchedulerError):
@@ -87,6 +99,20 @@ class Footprint:
     hosts: frozenset[str]
 
 
+@dataclass(frozen=True)
+class DriverEvent:
+    """Something that happened in the cloud without the engine having asked for it.
+
+    :ivar kind: the servers of a lease are gone (``ENDED``), a host went down or came back
+    :ivar host: name of the host concerned
+    """
+
+    kind: EventKind
+    lease_id: str | None = None
+    host: str | None = None
+    reason: str = ""
+
+
 class Driver(Protocol):
     """A cloud. Every call may be repeated, from another process too, and finds by name what an earlier one made."""
 
@@ -112,4 +138,12 @@ class Driver(Protocol):
 
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
+        ...
+
+    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
+        """Begin to tell what happens; calls come from a thread of the driver's."""
+        ...
+
+    def stop(self) -> None:
+        """Tell nothing more."""
         ...

@@ -1,8 +1,9 @@
 """A cloud that lives in a file of its own, for the embedded default and for tests of the service.
 
 It outlives the engine, as a real cloud does: aggregates, held capacity and servers of every lease are rows that are
-found again by the lease's id. Like Placement it refuses to hold more of a host than there is, so it notices what a
-faulty engine would oversell.
+found again by the lease's id. A lease whose extras say ``real_duration`` has work that is over after so many seconds of
+running, which only the cloud knows; its servers are then gone. Like Placement it refuses to hold more of a host than
+there is, so it notices what a faulty engine would oversell.
 """
 
 from __future__ import annotations
@@ -13,12 +14,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Flavor, Footprint, Hypervisor, Order, StepFailedError
-from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.cloud.driver import (
+    DriverEvent,
+    Flavor,
+    Footprint,
+    Hypervisor,
+    Order,
+    StepFailedError,
+    WaitingClock,
+)
+from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
 
@@ -52,6 +61,9 @@ CREATE TABLE IF NOT EXISTS held (
     lease_id TEXT, host TEXT, class TEXT, amount INTEGER NOT NULL, PRIMARY KEY (lease_id, host, class)
 );
 CREATE INDEX IF NOT EXISTS held_by_host ON held (host, class);
+CREATE TABLE IF NOT EXISTS work (
+    lease_id TEXT PRIMARY KEY, need INTEGER NOT NULL, done INTEGER NOT NULL, since INTEGER
+);
 CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT NULL, PRIMARY KEY (intent, step));
 """
 
@@ -60,15 +72,20 @@ class EmulatedCloud:
     """See the module.
 
     :param path: the file, ``:memory:`` for one that is forgotten
-    :param now: tells the time
+    :param clock: tells the time, and how long one has to wait for an instant
     :param behaviour: how long operations really take, and how often they fail
     """
 
-    def __init__(self, path: str, now: Callable[[], int], behaviour: CloudBehaviour | None = None) -> None:
-        self._now = now
+    def __init__(self, path: str, clock: WaitingClock, behaviour: CloudBehaviour | None = None) -> None:
+        self._now = clock.now
+        self._seconds_until = clock.seconds_until
         self._behaviour = behaviour or CloudBehaviour()
         self._random = Random(self._behaviour.seed)
         self._lock = Lock()
+        self._changed = Event()
+        self._stopped = False
+        self._watcher: Thread | None = None
+        self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
@@ -172,9 +189,78 @@ class EmulatedCloud:
                 host = order.hosts[self._random.randrange(len(order.hosts))] if order.hosts else None
                 raise StepFailedError(f"{step} failed on {host}", host)
         if step in _SERVERS_AFTER:
+            self._count_work(order, step)
             query = "UPDATE leases SET servers = ? WHERE id = ?"
             self._database.execute(query, (_SERVERS_AFTER[step], order.lease_id))
         return None
+
+    def _count_work(self, order: Order, step: str) -> None:
+        now = self._now()
+        if step == "delete-servers":
+            self._database.execute("DELETE FROM work WHERE lease_id = ?", (order.lease_id,))
+        elif step == "shelve":
+            query = "UPDATE work SET done = done + ? - since, since = NULL WHERE lease_id = ? AND since IS NOT NULL"
+            self._database.execute(query, (order.operation.begun if order.operation else now, order.lease_id))
+        elif order.request is not None and (need := order.request.extras.get("real_duration")):
+            due = order.operation.due if order.operation else now
+            query = (
+                "INSERT INTO work VALUES (?, ?, 0, ?)"
+                " ON CONFLICT (lease_id) DO UPDATE SET since = excluded.since WHERE work.since IS NULL"
+            )
+            self._database.execute(query, (order.lease_id, int(need), max(now, due)))
+            self._changed.set()
+
+    # -- what happens by itself --------------------------------------------------------------------------
+
+    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
+        """See ``Driver.start``."""
+        self._stopped = False
+        self._watcher = Thread(target=self._watch, args=(on_event,), name="simulated-cloud", daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """See ``Driver.stop``."""
+        self._stopped = True
+        self._changed.set()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+
+    def _watch(self, on_event: Callable[[DriverEvent], None]) -> None:
+        while not self._stopped:
+            self._changed.clear()
+            for event in [*self._ended(), *self._take_told()]:
+                on_event(event)
+            self._changed.wait(self._pause())
+
+    def _ended(self) -> list[DriverEvent]:
+        with self._lock:
+            query = "SELECT lease_id FROM work WHERE since IS NOT NULL AND since + need - done <= ?"
+            ended = [row[0] for row in self._database.execute(query, (self._now(),)).fetchall()]
+            for lease_id in ended:
+                self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
+                self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
+        return [DriverEvent(EventKind.ENDED, lease_id, reason="its work is done") for lease_id in ended]
+
+    def _take_told(self) -> list[DriverEvent]:
+        with self._lock:
+            told, self._told = self._told, []
+            return told
+
+    def _pause(self) -> float | None:
+        """Real seconds until the next work is over, none if there is none."""
+        with self._lock:
+            query = "SELECT MIN(since + need - done) FROM work WHERE since IS NOT NULL"
+            earliest = self._database.execute(query).fetchone()[0]
+        return None if earliest is None else max(0.01, self._seconds_until(earliest))
+
+    def tell(self, event: DriverEvent) -> None:
+        """Let something happen: a host dies or comes back, the servers of a lease vanish."""
+        with self._lock:
+            if event.kind is EventKind.ENDED:
+                self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (event.lease_id,))
+            self._told.append(event)
+        self._changed.set()
 
     def footprints(self) -> list[Footprint]:
         """See ``Driver.footprints``."""
@@ -186,11 +272,6 @@ class EmulatedCloud:
             hosts.setdefault(lease_id, set()).add(host)
         servers = dict(leases)
         return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
-
-    def lose(self, lease_id: str) -> None:
-        """Let the servers of a lease vanish, as if somebody had deleted them."""
-        with self._lock:
-            self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
 
     def oversold(self) -> list[str]:
         """Hosts of which more is held than there is; none, unless a test broke something on purpose."""
@@ -239,7 +320,7 @@ def _hypervisor(facts: dict[str, object]) -> Hypervisor:
     return Hypervisor(traits=tuple(traits), **facts)  # type: ignore[arg-type]
 
 
-def from_configuration(conf: Any, now: Callable[[], int]) -> EmulatedCloud:
+def from_configuration(conf: Any, clock: WaitingClock) -> EmulatedCloud:
     """The cloud that group ``simulated_cloud`` describes.
 
     :param conf: oslo.config's object
@@ -253,7 +334,7 @@ def from_configuration(conf: Any, now: Callable[[], int]) -> EmulatedCloud:
         spread=group.spread,
         boot_failure_probability=group.failure_probability,
     )
-    cloud = EmulatedCloud(group.path, now, behaviour)
+    cloud = EmulatedCloud(group.path, clock, behaviour)
     capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
     capacity = {name: amount for name, amount in capacity.items() if amount}
     cloud.add_hypervisors(

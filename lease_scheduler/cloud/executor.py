@@ -9,27 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from heapq import heapify, heappop, heappush
 from threading import Condition, Thread
 from time import monotonic
-from typing import Protocol
 
-from lease_scheduler.cloud.driver import Driver, Order, StepFailedError
+from lease_scheduler.cloud.driver import Driver, Order, StepFailedError, WaitingClock
 
 LOG = logging.getLogger(__name__)
 
 #: Real seconds between two attempts at a step that ended in an error nobody expected, at first and at most.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
-
-
-class WaitingClock(Protocol):
-    """A clock that knows how long one has to wait."""
-
-    def now(self) -> int:
-        """The present instant."""
-        ...
-
-    def seconds_until(self, instant: int) -> float:
-        """Real seconds until an instant; 0 if it has come."""
-        ...
 
 
 #: Writes to which step orders have come: pairs of intent id and number of the next step.

@@ -1,4 +1,9 @@
-"""Entry points of the console scripts: they read options, wire the drivers to the engine and exit.
+"""Entry points: they read options, put the parts together and run them.
 
-No scheduling logic lives here.
+Nothing else imports this room.
 """
+
+import warnings
+
+# Libraries that could also be used with eventlet import it where it is installed; nobody here uses it.
+warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")

@@ -7,7 +7,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
-#: oslo.messaging reads these options of whatever configuration it is given, but makes them known to the global one only.
+#: oslo.messaging reads these options of whatever configuration it is given, but makes them known to the global one.
 _UNKNOWN = {
     "oslo_messaging_tracing": cfg.BoolOpt("tracing_enabled", default=False, help="Trace RPC calls."),
     "oslo_messaging_metrics": cfg.BoolOpt("metrics_enabled", default=False, help="Send metrics of RPC calls."),

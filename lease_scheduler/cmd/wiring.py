@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from oslo_config import cfg
 from sqlalchemy import Engine as Database
@@ -12,7 +12,7 @@ from stevedore import DriverManager
 from stevedore.exception import NoMatches
 from tooz import coordination
 
-from lease_scheduler.cloud.driver import Driver
+from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.conf.values import planning_options, policy_options
 from lease_scheduler.engine.state import EngineOptions
@@ -33,19 +33,8 @@ from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
 from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
-
-
-class ServiceClock(Protocol):
-    """Tells the time, and how long one has to wait for an instant."""
-
-    def now(self) -> int:
-        """The present instant."""
-        ...
-
-    def seconds_until(self, instant: int) -> float:
-        """Real seconds until an instant."""
-        ...
 
 
 def database(conf: cfg.ConfigOpts) -> Database:
@@ -62,7 +51,7 @@ def database(conf: cfg.ConfigOpts) -> Database:
     )
 
 
-def clock(conf: cfg.ConfigOpts, found: Database) -> ServiceClock:
+def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
     """The clock: the real one, or one that goes on from where it stopped.
 
     :param found: where an accelerated clock was kept
@@ -76,13 +65,11 @@ def clock(conf: cfg.ConfigOpts, found: Database) -> ServiceClock:
     return AcceleratedClock(kept, speed)
 
 
-def driver(conf: cfg.ConfigOpts, now: Callable[[], int]) -> Driver:
+def driver(conf: cfg.ConfigOpts, time: WaitingClock) -> Driver:
     """The cloud driver that is asked for."""
     name = conf.service.cloud
     try:
-        found = DriverManager(
-            "lease_scheduler.cloud", name, invoke_on_load=True, invoke_args=(conf, now)
-        ).driver
+        found: Any = DriverManager("lease_scheduler.cloud", name, invoke_on_load=True, invoke_args=(conf, time)).driver
     except NoMatches:
         raise InvalidValueError("service.cloud", f"there is no cloud driver {name!r}") from None
     return cast(Driver, found)
@@ -141,7 +128,7 @@ class EngineService:
         self._name = name
         self._database = database(conf)
         self.clock = clock(conf, self._database)
-        self.driver = driver(conf, self.clock.now)
+        self.driver = driver(conf, self.clock)
         self._make_planner = make_planner(conf)
         self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
         self._transport = rpc_transport(conf)
@@ -221,7 +208,19 @@ class EngineService:
             return False
 
 
+def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
+    """Messages go this way unless the configuration says another one."""
+    rpc_transport(conf).cleanup()
+    conf.set_default("transport_url", url)
+
+
 def engine_client(conf: cfg.ConfigOpts) -> RpcEngineClient:
     """The API's way to the engine."""
     transport = rpc_transport(conf)
     return RpcEngineClient(transport, conf.service.site, conf.service.engine_timeout)
+
+
+def for_api(conf: cfg.ConfigOpts) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
+    """What the REST service needs: the engine, the reader and the clock."""
+    found = database(conf)
+    return engine_client(conf), SqlReader(found, conf.service.site), clock(conf, found)

@@ -69,6 +69,9 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
             killed = replace(current, run_end=at, end=at, closing=Closing.KILL)
             return context.plan.put(replace(lease, reservations=(killed,)))
         return context.plan.put(lost_work(lease, f"preempted at {now} without its state being saved"))
+    if lease.active_since is not None and not kept:
+        # It has only just begun.
+        return context.plan.put(lost_work(lease, f"preempted at {now} when it had just begun"))
     if kept:
         # What comes before goes on; the lease is planned again when that is over.
         return context.plan.put(replace(lease, reservations=kept))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from threading import Condition, RLock, Thread
 from typing import Any, Protocol
 
-from lease_scheduler.cloud.driver import Driver, Order, StepFailedError
-from lease_scheduler.cloud.executor import Executor, WaitingClock
+from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.engine.records import (
@@ -36,6 +36,9 @@ from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
 LOG = logging.getLogger(__name__)
+
+#: How the store says that a host is out of service until somebody brings it back.
+_FOR_GOOD = 2**62
 
 
 class ServiceStore(Protocol):
@@ -155,7 +158,11 @@ class SiteEngine:
             snapshot.leases,
             [operation for operation in current.values() if operation is not None],
             snapshot.next_sequence,
-            {host.name: (clock.now(), host.out_until) for host in snapshot.hosts if host.out_until is not None},
+            {
+                host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
+                for host in snapshot.hosts
+                if host.out_until is not None
+            },
         )
         self.before_end = BeforeEnd(self.work)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
@@ -169,6 +176,7 @@ class SiteEngine:
             for intent in self.work.open_intents():
                 self._executor.submit(self._order(intent))
         self.reconcile()
+        self.driver.start(self._happened)
         self._timer.start()
 
     def close(self) -> None:
@@ -176,6 +184,7 @@ class SiteEngine:
         with self._lock:
             self._closed = True
             self._changed.notify_all()
+        self.driver.stop()
         self._executor.stop()
         if self._timer.is_alive():
             self._timer.join()
@@ -218,7 +227,17 @@ class SiteEngine:
             if refused is not None:
                 raise refused
 
+    def _note_outages(self) -> None:
+        """Keep which hosts are out of service, so that it is known after a restart."""
+        outages = self.engine.outages
+        for host in list(self.hosts.values()):
+            until = outages[host.name][1] or _FOR_GOOD if host.name in outages else None
+            if host.out_until != until:
+                self.put_host(replace(host, out_until=until))
+
     def _write(self) -> None:
+        if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
+            self._note_outages()
         changes, intents = self.work.take(self.work.now)
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]
@@ -292,13 +311,24 @@ class SiteEngine:
         intent = Intent(order.intent_id, order.lease_id, order.operation)
         now = self.clock.now()
         event: CloudEvent | None = None
-        if order.operation is not None and error is None:
+        if order.operation is None or order.operation.kind is OperationKind.ADJUST:
+            # The engine waits for neither.
+            if error is not None:
+                LOG.error("lease %s: the cloud could not follow a change: %s", order.lease_id, error)
+        elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
-        elif order.operation is not None and error is not None:
+        else:
             host = None if error.host is None else self.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
         self.work.report(intent, event)
         self.wake()
+
+    def _happened(self, event: DriverEvent) -> None:
+        """Something happened in the cloud by itself; called by the driver."""
+        host = None if event.host is None else self.engine.site.index.get(event.host)
+        if event.host is None or host is not None:
+            self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
+            self.wake()
 
     def _record_steps(self, reached: Any) -> None:
         try:
@@ -339,8 +369,3 @@ class SiteEngine:
         """Keep a new value of a host."""
         self.hosts[host.host_id] = host
         self.work.changes.hosts[host.host_id] = host
-
-    def take_out(self, host: HostRecord, until: int | None) -> None:
-        """A host is out of service."""
-        self.put_host(replace(host, out_until=until))
-        self.engine.host_out(host.name, until)

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
-from lease_scheduler.engine.interfaces import CloudEvent, Operation
+from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import Changes, Intent, LeaseDocument, Message, Transition, UsageRecord
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
@@ -27,6 +27,8 @@ class UnitOfWork:
         self._changes = Changes(0)
         self._open: dict[str, list[Intent]] = {}
         self._lock = Lock()
+        # Leases of which something may exist in the cloud.
+        self._touched: set[str] = set()
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
         #: The instant of the step that is collected.
         self.now = 0
@@ -39,6 +41,11 @@ class UnitOfWork:
         self.documents = dict(documents)
         for intent in intents:
             self._open.setdefault(intent.lease_id, []).append(intent)
+        self._touched = {
+            lease.lease_id
+            for lease in self.leases.values()
+            if lease.started is not None or lease.lease_id in self._open
+        }
 
     # -- what the rest of the service adds ----------------------------------------------------------------
 
@@ -59,6 +66,10 @@ class UnitOfWork:
 
     def take(self, now: int) -> tuple[Changes, list[Intent]]:
         """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
+        for lease_id in [key for key, lease in self._changes.leases.items() if lease.is_final]:
+            # Its servers may be gone already; what was held for them is not.
+            if lease_id in self._touched:
+                self.discard(lease_id, now)
         changes, self._changes = self._changes, Changes(0)
         changes.instant = now
         refused = [
@@ -139,10 +150,15 @@ class UnitOfWork:
 
     def begin(self, operation: Operation) -> None:
         """Have an operation carried out, once it is written down."""
+        if operation.kind is OperationKind.STOP:
+            self._touched.discard(operation.lease_id)
+        else:
+            self._touched.add(operation.lease_id)
         self._add(Intent(self._next_intent, operation.lease_id, operation))
 
     def discard(self, lease_id: str, now: int) -> None:
         """Have everything of a lease destroyed; what was going on does not matter any more."""
+        self._touched.discard(lease_id)
         self._add(Intent(self._next_intent, lease_id, None))
 
     def _add(self, intent: Intent) -> None:

@@ -64,7 +64,7 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
 
 
 @st.composite
-def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
+def _leases(draw: st.DrawFn, number: int, with_empty: bool) -> WorkloadLease:
     kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE]))
     submitted = draw(_INSTANTS)
     duration = draw(_DURATIONS)
@@ -76,7 +76,7 @@ def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
         assert start is not None
         deadline = start + duration + draw(st.one_of(st.integers(0, 600), st.integers(0, 9000)))
     nodes = [draw(_node_sets())] if draw(st.integers(0, 3)) else [draw(_node_sets()), draw(_node_sets())]
-    if kind is LeaseKind.RESERVATION and _rarely(draw, 20):
+    if with_empty and kind is LeaseKind.RESERVATION and _rarely(draw, 10):
         nodes = []
     request = LeaseRequest(
         str(number),
@@ -114,11 +114,16 @@ def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 
 @st.composite
-def workloads(draw: st.DrawFn) -> Workload:
-    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed."""
+def workloads(draw: st.DrawFn, with_empty: bool = False) -> Workload:
+    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed.
+
+    :param with_empty: whether there may be reservations that hold nothing
+    """
     crowded = draw(st.booleans())
-    kinds = _crowding_leases if crowded else _leases
-    leases = [draw(kinds(number)) for number in range(1, draw(st.integers(2, 14)) + 1)]
+    leases = [
+        draw(_crowding_leases(number) if crowded else _leases(number, with_empty))
+        for number in range(1, draw(st.integers(2, 14)) + 1)
+    ]
     leases.sort(key=lambda lease: lease.request.submitted)
     if crowded:
         cores = draw(st.lists(st.sampled_from([1, 1, 2]), min_size=3, max_size=5))

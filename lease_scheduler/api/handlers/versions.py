@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api import openapi
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM
+from lease_scheduler.api.openapi import describe
 from lease_scheduler.api.request import Answer, ApiRequest
 
 
@@ -20,7 +20,7 @@ def show_version(request: ApiRequest) -> Answer:
 
 def show_openapi(request: ApiRequest) -> Answer:
     """The interface of the requested microversion in OpenAPI."""
-    return Answer(openapi.document(request.version, request.base_url))
+    return Answer(describe(request.services.routes, request.version, request.base_url))
 
 
 def _version(request: ApiRequest) -> Document:

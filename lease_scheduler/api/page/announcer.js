@@ -1,5 +1,7 @@
 /** Tells screen readers what has changed, not more often than one can listen to. */
 
+import { plural } from "./format.js";
+
 const PAUSE_MS = 5000;
 const NAMED = 3;
 
@@ -32,7 +34,7 @@ export class Announcer {
     const leases = [...this.#waiting.values()];
     const named = leases.slice(0, NAMED).map((lease) => `${lease.name} is ${lease.state}`);
     const more = leases.length - NAMED;
-    this.say(named.join(", ") + (more > 0 ? `, and ${more} more changes` : ""));
+    this.say(named.join(", ") + (more > 0 ? `, and ${plural(more, "more change")}` : ""));
     this.#waiting.clear();
     this.#timer = null;
     this.#last = performance.now();

@@ -11,7 +11,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service as Driver
 
 from tests.functional.page.browser import Page
-from tests.functional.page.service import Server, Service, host, lease
+from tests.functional.page.service import Document, Server, Service, holding, host, lease, past
 
 CHROMIUM = "/usr/bin/chromium"
 DRIVER = "/usr/bin/chromedriver"
@@ -81,9 +81,7 @@ def sight(service: Service) -> Service:
     return service
 
 
-def _one_of_each() -> list[dict[str, object]]:
-    from tests.functional.page.service import holding, past
-
+def _one_of_each() -> list[Document]:
     return [
         lease("course", "reservation", "active", holdings=[holding(-2, 4, [1])]),
         lease("demo", "immediate", "active", holdings=[holding(-1, 3, [2])], project_id="biology"),

@@ -158,11 +158,7 @@ class Service:
                 "revision": self._revision,
                 "complete": since is None,
                 "hosts": self._hosts if since is None else [],
-                "leases": [
-                    one
-                    for one in self._leases.values()
-                    if since is None or one["revision"] > since
-                ],
+                "leases": [one for one in self._leases.values() if since is None or one["revision"] > since],
                 "removed": [one for one, revision in self._removed.items() if since is not None and revision > since],
             }
 
@@ -178,6 +174,9 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path.startswith("/v1/"):
             self._data(url.path, url.query)
+            return
+        if url.path == "/blank":
+            self._send(200, b'<!doctype html><title></title><link rel="icon" href="icon.svg">', "text/html")
             return
         path = PAGE / (url.path.lstrip("/") or "index.html")
         if path.parent == PAGE and path.is_file():

@@ -199,7 +199,9 @@ def test_drag_pans_and_opens_nothing(page: Page, sight: Service) -> None:
     page.open("#rows=24")
     x, y, width, height = page.boxes("course")[0]
     assert page.one("#follow").is_selected()
-    page.move_to(x + width / 2, y + height / 2).click_and_hold().move_by_offset(60, 0).move_by_offset(60, 0).release().perform()
+    page.move_to(x + width / 2, y + height / 2).click_and_hold().move_by_offset(60, 0).move_by_offset(
+        60, 0
+    ).release().perform()
     assert page.boxes("course")[0][0] == pytest.approx(x + 120, abs=8)
     assert not page.one("#follow").is_selected()
     assert not page.shown("#details")
@@ -282,7 +284,9 @@ def test_thousand_hosts_paint_only_what_is_in_sight(page: Page, service: Service
                 f"job-{number}-{turn}",
                 ("reservation", "immediate", "deadline", "best-effort")[number % 4],
                 "active" if turn == 5 else "scheduled" if turn > 5 else "done",
-                holdings=[holding(3 * (turn - 5) - number % 3, 3 * (turn - 5) - number % 3 + 2, [number])] if turn >= 5 else [],
+                holdings=[holding(3 * (turn - 5) - number % 3, 3 * (turn - 5) - number % 3 + 2, [number])]
+                if turn >= 5
+                else [],
                 past=[past(3 * (turn - 5), 3 * (turn - 5) + 2, [number])] if turn < 5 else [],
             )
             for number in range(1000)

@@ -1,0 +1,175 @@
+"""Texts of the command line, and the values that they become. Whatever is wrong is an ``ArgumentTypeError``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lease_scheduler.client.rest import Document
+
+#: A comma inside a value, as queries have it, is not followed by a key.
+_SEPARATOR = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
+_RESOURCE_CLASS = re.compile(r"[A-Z][A-Z0-9_]*")
+_RESOURCE_KEYS = {"vcpus": "VCPU", "memory_mb": "MEMORY_MB", "disk_gb": "DISK_GB"}
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
+
+
+def key_value(text: str) -> tuple[str, str]:
+    """``key=value``."""
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"{text} is not of the form key=value")
+    return key, value
+
+
+def node_set(text: str) -> Document:
+    """``count=2,vcpus=4,memory_mb=8192,trait=HW_GPU,exclusive=true,per_host=1,properties=QUERY``, or all of it in JSON.
+
+    Other keys are names of resource classes.
+    """
+    if text.startswith("{"):
+        return _object(text)
+    nodes: Document = {"count": 1, "resources": {}}
+    for key, value in _pairs(text):
+        if key in ("count", "per_host"):
+            nodes[key] = _whole(key, value)
+        elif key == "exclusive":
+            nodes[key] = _truth(key, value)
+        elif key == "properties":
+            nodes[key] = value
+        elif key == "trait":
+            nodes.setdefault("traits", []).append(value)
+        elif key in _RESOURCE_KEYS or _RESOURCE_CLASS.fullmatch(key):
+            nodes["resources"][_RESOURCE_KEYS.get(key, key)] = _whole(key, value)
+        else:
+            raise argparse.ArgumentTypeError(
+                f"{key} is not known; right are count, vcpus, memory_mb, disk_gb, trait, properties, exclusive, "
+                "per_host and names of resource classes"
+            )
+    return nodes
+
+
+def reservation(text: str) -> Document:
+    """A reservation as Blazar's clients write it, ``resource_type=physical:host,min=1,max=2``, or all of it in JSON."""
+    if text.startswith("{"):
+        return _object(text)
+    found: Document = {}
+    for key, value in _pairs(text):
+        if key in found:
+            raise argparse.ArgumentTypeError(f"{key} is given twice")
+        if re.fullmatch(r"-?[0-9]{1,18}", value):
+            found[key] = int(value)
+        elif key == "required_floatingips":
+            found[key] = _list(key, value)
+        else:
+            found[key] = value
+    defaults = _RESERVATION_DEFAULTS.get(str(found.get("resource_type")), {})
+    return {**defaults, **found}
+
+
+def changed_reservation(text: str) -> Document:
+    """What becomes of a reservation, ``id=ID,amount=3``, or all of it in JSON."""
+    found = reservation(text)
+    if "id" not in found:
+        raise argparse.ArgumentTypeError(f"{text} does not say which reservation is meant: id=ID is missing")
+    return found
+
+
+#: What Blazar wants to have said, even if it is nothing.
+_RESERVATION_DEFAULTS: Mapping[str, Document] = {
+    "physical:host": {"hypervisor_properties": "", "resource_properties": ""},
+    "virtual:instance": {"affinity": None, "resource_properties": ""},
+}
+
+
+def server(text: str) -> Document:
+    """A template of servers, ``name=web,image=ID,count=2,network=ID,user_data=FILE``, or all of it in JSON."""
+    if text.startswith("{"):
+        return _object(text)
+    found: Document = {}
+    for key, value in _pairs(text):
+        if key in ("count", "node_set"):
+            found[key] = _whole(key, value, 0)
+        elif key in ("name", "key_name"):
+            found[key] = value
+        elif key == "image":
+            found["image_id"] = value
+        elif key in ("network", "port"):
+            found.setdefault("networks", []).append({f"{key}_id": value})
+        elif key == "security_group":
+            found.setdefault("security_groups", []).append(value)
+        elif key == "user_data":
+            found[key] = _content(value)
+        else:
+            raise argparse.ArgumentTypeError(
+                f"{key} is not known; right are name, image, count, node_set, network, port, key_name, security_group "
+                "and user_data"
+            )
+    for key, option in (("name", "name"), ("image_id", "image")):
+        if key not in found:
+            raise argparse.ArgumentTypeError(f"{text} does not say which {option}: {option}=... is missing")
+    return found
+
+
+def sorting(text: str) -> tuple[str, str]:
+    """``key`` or ``key:asc`` or ``key:desc``."""
+    key, _, direction = text.partition(":")
+    if direction not in ("", "asc", "desc"):
+        raise argparse.ArgumentTypeError(f"{text}: the direction is asc or desc, not {direction}")
+    return key, direction or "asc"
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    return [key_value(part) for part in _SEPARATOR.split(text)]
+
+
+def _object(text: str) -> Document:
+    found = _parsed(text)
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError(f"{text} is not a JSON object")
+    return found
+
+
+def _list(key: str, text: str) -> list[Any]:
+    found = _parsed(text)
+    if not isinstance(found, list):
+        raise argparse.ArgumentTypeError(f"{key}: {text} is not a JSON list")
+    return found
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is not JSON: {error}") from error
+
+
+def _whole(key: str, text: str, least: int = 1) -> int:
+    if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{key}: {text} is not a whole number of at least {least}")
+    return int(text)
+
+
+def _truth(key: str, text: str) -> bool:
+    try:
+        return _TRUTH[text.lower()]
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(f"{key}: {text} is neither true nor false") from error
+
+
+def _content(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(f"user_data: {path} cannot be read: {error}") from error

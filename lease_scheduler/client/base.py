@@ -1,0 +1,76 @@
+"""What all commands have in common: options of their own, and an answer from the service that is shown."""
+
+from __future__ import annotations
+
+import abc
+import argparse
+from typing import Any
+
+from osc_lib.command import command
+
+from lease_scheduler.client import output
+from lease_scheduler.client.rest import Document, LeaseClient
+
+#: Titles of columns, and rows.
+Table = tuple[list[str], list[list[Any]]]
+
+
+class _WithOptions(command.Command):
+    """A command whose options are added by ``_add_options``."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """The parser of its part of the command line."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        self._add_options(parser)
+        return parser
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own options, if it has any."""
+
+    @property
+    def _client(self) -> LeaseClient:
+        # OpenStackClient gives its manager an attribute for each plug-in.
+        manager: Any = self.app.client_manager
+        client: LeaseClient = manager.lease
+        return client
+
+
+class ShowCommand(_WithOptions, command.ShowOne, metaclass=abc.ABCMeta):
+    """A command that shows one object."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Any:
+        """Ask the service, and show what it answers."""
+        return output.show(self._answer(self._client, parsed_args))
+
+    @abc.abstractmethod
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        """The object."""
+
+
+class ListCommand(_WithOptions, command.Lister, metaclass=abc.ABCMeta):
+    """A command that lists objects."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Any:
+        """Ask the service, and show what it answers."""
+        return self._answer(self._client, parsed_args)
+
+    @abc.abstractmethod
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        """The objects, as a table."""
+
+
+class PlainCommand(_WithOptions, metaclass=abc.ABCMeta):
+    """A command that does something and shows nothing."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Have the service do it."""
+        self._do(self._client, parsed_args)
+
+    @abc.abstractmethod
+    def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
+        """Do it."""
+
+
+def add_lease(parser: argparse.ArgumentParser) -> None:
+    """The lease that a command is about."""
+    parser.add_argument("lease", metavar="<lease>", help="Lease (name or ID)")

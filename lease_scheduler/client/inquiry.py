@@ -1,0 +1,104 @@
+"""Commands that ask and change nothing: availability, quote, history, hosts, usage, feed."""
+
+from __future__ import annotations
+
+import argparse
+
+from lease_scheduler.client import arguments, output, terms
+from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table, add_lease
+from lease_scheduler.client.rest import Document, LeaseClient
+
+
+class ShowAvailability(ListCommand):
+    """List the times at which nodes are free."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--start", metavar="<date>", help="Look from here on (default: now)")
+        parser.add_argument("--end", metavar="<date>", help="Look up to here (default: seven days after the start)")
+        parser.add_argument("--duration", metavar="<duration>", help="Free for so long, as 2h30m (default: one hour)")
+        parser.add_argument(
+            "--nodes",
+            metavar="<key=value,...>",
+            type=arguments.node_set,
+            required=True,
+            help="What has to be free: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
+            "properties=<query>,exclusive=true,per_host=1, or JSON",
+        )
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        nodes = parsed.nodes
+        resources = ",".join(f"{name}:{amount}" for name, amount in nodes.get("resources", {}).items())
+        query = {
+            "start": parsed.start,
+            "end": parsed.end,
+            "duration": parsed.duration,
+            "count": nodes.get("count"),
+            "resources": resources or None,
+            "traits": ",".join(nodes.get("traits", [])) or None,
+            "properties": nodes.get("properties"),
+            "exclusive": nodes.get("exclusive"),
+            "per_host": nodes.get("per_host"),
+        }
+        found = client.request("GET", "/availability", "1.5", query=query)["availability"]
+        return output.rows(found["windows"], ("start", "end", "count"))
+
+
+class CreateQuote(ShowCommand):
+    """Tell what a lease would come to, without making it."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        terms.add_terms(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        body = terms.body_of(parsed)
+        return client.one("POST", "/quotes", "1.6", "quote", body)
+
+
+class ShowHistory(ListCommand):
+    """List what happened to a lease, and why."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        found = client.request("GET", f"/leases/{client.find_lease(parsed.lease)}/history", "1.4")
+        return output.rows(found["history"], ("time", "from", "to", "reason"))
+
+
+class ListHosts(ListCommand):
+    """List the hosts on which a lease is (admin only)."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        found = client.request("GET", f"/leases/{client.find_lease(parsed.lease)}/hosts", "1.7")
+        return output.rows(found["hosts"], ("hypervisor_hostname", "reservation_id"))
+
+
+class ShowUsage(ListCommand):
+    """List what projects occupied, in hours of nodes and of resources."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--start", metavar="<date>", help="From here on (default: 30 days before the end)")
+        parser.add_argument("--end", metavar="<date>", help="Up to here (default: now)")
+        whose = parser.add_mutually_exclusive_group()
+        whose.add_argument("--project", metavar="<project-id>", help="Of this project (default: one's own)")
+        whose.add_argument("--all-projects", action="store_true", help="Of all projects (admin only)")
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        query = {
+            "start": parsed.start,
+            "end": parsed.end,
+            "project_id": parsed.project,
+            "all_projects": parsed.all_projects or None,
+        }
+        found = client.request("GET", "/usage", "1.10", query=query)
+        return output.rows(found["usage"], ("project_id", "node_hours", "resource_hours", "kinds"))
+
+
+class ShowFeed(PlainCommand):
+    """Print the leases of the project as an iCalendar file."""
+
+    def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
+        self.app.stdout.write(client.text("/leases.ics", "1.11", "text/calendar"))

@@ -1,0 +1,121 @@
+"""Commands: make, list, show, change and delete leases."""
+
+from __future__ import annotations
+
+import argparse
+
+from lease_scheduler.client import arguments, output, terms
+from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table, add_lease
+from lease_scheduler.client.rest import Document, LeaseClient
+
+
+class CreateLease(ShowCommand):
+    """Ask for a lease."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        terms.add_terms(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        body = terms.body_of(parsed)
+        return client.one("POST", "/leases", terms.version_of(body), "lease", body)
+
+
+class ListLeases(ListCommand):
+    """List leases."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--name", metavar="<name>", help="Only leases of this name")
+        parser.add_argument("--kind", choices=terms.KINDS, help="Only leases of this kind")
+        parser.add_argument("--state", metavar="<state>", help="Only leases in this state")
+        parser.add_argument("--status", metavar="<status>", help="Only leases with this status, in Blazar's words")
+        parser.add_argument("--project", metavar="<project-id>", help="Only leases of this project (admin only)")
+        parser.add_argument("--all-projects", action="store_true", help="Leases of all projects (admin only)")
+        parser.add_argument("--series", metavar="<series>", help="Only leases of this series (name or ID)")
+        parser.add_argument("--deleted", action="store_true", help="Deleted leases too")
+        parser.add_argument(
+            "--sort", metavar="<key>[:<direction>]", type=arguments.sorting, help="Sort by a key, asc or desc"
+        )
+        parser.add_argument("--limit", metavar="<number>", type=arguments.positive, help="At most so many")
+        parser.add_argument("--marker", metavar="<lease-id>", help="Begin after this lease")
+        parser.add_argument("--long", action="store_true", help="More columns")
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        key, direction = parsed.sort or (None, None)
+        query: Document = {
+            "name": parsed.name,
+            "kind": parsed.kind,
+            "state": parsed.state,
+            "status": parsed.status,
+            "project_id": parsed.project,
+            "all_projects": parsed.all_projects or None,
+            "sort_key": key,
+            "sort_dir": direction,
+            "marker": parsed.marker,
+        }
+        version = "1.2"
+        if parsed.deleted:
+            query["deleted"], version = True, "1.4"
+        if parsed.series:
+            query["series_id"], version = client.find_series(parsed.series), "1.9"
+        columns = list(output.LEASE_COLUMNS)
+        if parsed.long:
+            columns += ["project_id", "duration", "deadline", "preemptible", "degraded", "reason"]
+        return output.rows(client.leases(version, query, parsed.limit), columns)
+
+
+class ShowLease(ShowCommand):
+    """Show all about a lease."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+        parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        path = f"/leases/{client.find_lease(parsed.lease)}"
+        version, query = ("1.4", {"deleted": True}) if parsed.deleted else ("1.3", None)
+        return client.one("GET", path, version, "lease", query=query)
+
+
+class SetLease(ShowCommand):
+    """Change a lease."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+        parser.add_argument("--name", metavar="<name>", help="New name")
+        terms.add_times(parser)
+        terms.add_conduct(parser)
+        parser.add_argument(
+            "--reservation",
+            metavar="<key=value,...>",
+            type=arguments.changed_reservation,
+            action="append",
+            help="What becomes of one of its reservations: id=<id>,amount=3, or JSON; repeat for further ones",
+        )
+        parser.add_argument(
+            "--if-version",
+            metavar="<number>",
+            type=arguments.positive,
+            help="Only if nobody has changed the lease since it had this version",
+        )
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        body = terms.body_of(parsed)
+        if parsed.if_version is not None:
+            body["version"] = parsed.if_version
+        path = f"/leases/{client.find_lease(parsed.lease)}"
+        return client.one("PUT", path, terms.version_of(body), "lease", body)
+
+
+class DeleteLease(PlainCommand):
+    """Cancel leases and take them from the list."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("leases", metavar="<lease>", nargs="+", help="Leases (name or ID)")
+        parser.add_argument("--reason", metavar="<text>", help="What its history is to say")
+
+    def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
+        for lease in parsed.leases:
+            if parsed.reason is None:
+                client.request("DELETE", f"/leases/{client.find_lease(lease)}", "1.0")
+            else:
+                client.act(lease, "cancel", {"reason": parsed.reason})

@@ -1,0 +1,39 @@
+"""How answers are shown: columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cliff.columns import FormattableColumn
+from osc_lib.cli import format_columns
+
+from lease_scheduler.client.rest import Document
+
+LEASE_COLUMNS = ("id", "name", "kind", "state", "start_date", "end_date")
+
+
+def show(document: Document) -> tuple[list[str], list[Any]]:
+    """Every key of one object, by name."""
+    keys = sorted(document)
+    return keys, [_cell(document[key]) for key in keys]
+
+
+def rows(documents: Iterable[Document], columns: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
+    """Some keys of many objects; what an object does not have stays empty."""
+    titles = [column.replace("_", " ").title().replace("Id", "ID") for column in columns]
+    return titles, [[_cell(document.get(column)) for column in columns] for document in documents]
+
+
+def _cell(value: Any) -> Any:
+    """Nested values, which people and programs want in different forms."""
+    kind: type[FormattableColumn[Any]]
+    if isinstance(value, dict):
+        kind = format_columns.DictColumn
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        kind = format_columns.ListDictColumn
+    elif isinstance(value, list):
+        kind = format_columns.ListColumn
+    else:
+        return value
+    return kind(value)

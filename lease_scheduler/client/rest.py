@@ -1,0 +1,161 @@
+"""Requests to the REST API, each with the lowest microversion that has what it needs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from keystoneauth1 import adapter
+from osc_lib import exceptions
+
+SERVICE_TYPE = "reservation"
+
+#: What is sent and answered: JSON objects.
+Document = dict[str, Any]
+
+
+class LeaseClient:
+    """The API of the reservation service.
+
+    :param http: knows where the service is, and who asks
+    """
+
+    def __init__(self, http: adapter.Adapter) -> None:
+        self._http = http
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        version: str,
+        body: Document | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> Document:
+        """The answer to a request.
+
+        :param path: below the endpoint, which ends in ``/v1``
+        :param version: microversion
+        :param query: parameters; those that are None are left out
+        :raises osc_lib.exceptions.CommandError: the service refuses; the message is what it says, in one line
+        """
+        answer = self._ask(method, path, version, body, query, "application/json")
+        content = _json(answer)
+        return content if isinstance(content, dict) else {}
+
+    def one(
+        self,
+        method: str,
+        path: str,
+        version: str,
+        key: str,
+        body: Document | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> Document:
+        """The object that the answer to a request has under a key."""
+        found: Document = self.request(method, path, version, body, query)[key]
+        return found
+
+    def text(self, path: str, version: str, media_type: str, query: Mapping[str, Any] | None = None) -> str:
+        """A document that is not JSON."""
+        return str(self._ask("GET", path, version, None, query, media_type).text)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        version: str,
+        body: Document | None,
+        query: Mapping[str, Any] | None,
+        media_type: str,
+    ) -> Any:
+        given = {key: _word(value) for key, value in (query or {}).items() if value is not None}
+        keywords = {} if body is None else {"json": body}
+        answer = self._http.request(
+            f"{path}?{urlencode(given)}" if given else path,
+            method,
+            microversion=version,
+            microversion_service_type=SERVICE_TYPE,
+            headers={"Accept": media_type},
+            raise_exc=False,
+            **keywords,
+        )
+        if answer.status_code >= 400:
+            raise exceptions.CommandError(_problem(answer.status_code, _json(answer), answer.text))
+        return answer
+
+    def leases(self, version: str, query: Mapping[str, Any], limit: int | None = None) -> list[Document]:
+        """Leases, however many pages they are on.
+
+        :param limit: at most so many
+        """
+        found: list[Document] = []
+        asked = dict(query)
+        while True:
+            asked["limit"] = None if limit is None else limit - len(found)
+            page = self.request("GET", "/leases", version, query=asked)
+            found += page["leases"]
+            if not page["leases"] or "leases_links" not in page or (limit is not None and len(found) >= limit):
+                return found
+            asked["marker"] = found[-1]["id"]
+
+    def find_lease(self, name_or_id: str) -> str:
+        """Id of the lease with this name or id.
+
+        :raises osc_lib.exceptions.CommandError: none has the name, or several have
+        """
+        return _one("lease", name_or_id, lambda: self.leases("1.1", {"name": name_or_id}))
+
+    def find_series(self, name_or_id: str) -> str:
+        """Id of the series with this name or id.
+
+        :raises osc_lib.exceptions.CommandError: none has the name, or several have
+        """
+        return _one("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
+
+    def act(self, lease: str, action: str, terms: Document) -> Document:
+        """Have something done with a lease; gives the lease as it is then.
+
+        :param lease: name or id
+        :param action: extend, shrink, move, end or cancel
+        """
+        path = f"/leases/{quote(self.find_lease(lease), safe='')}/action"
+        return self.one("POST", path, "1.7", "lease", {action: terms})
+
+
+def _one(what: str, name_or_id: str, candidates: Callable[[], list[Document]]) -> str:
+    try:
+        return str(uuid.UUID(name_or_id))
+    except ValueError:
+        ids = [candidate["id"] for candidate in candidates() if candidate["name"] == name_or_id]
+    if not ids:
+        raise exceptions.CommandError(f"No {what} found with a name or ID of '{name_or_id}'.")
+    if len(ids) > 1:
+        raise exceptions.CommandError(f"{len(ids)} {what}s are called '{name_or_id}'; name one of them by its ID.")
+    return str(ids[0])
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json(answer: Any) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        return None
+
+
+def _problem(status: int, content: Any, text: str) -> str:
+    """What the service says, with what would be possible instead."""
+    if not isinstance(content, dict) or "error_message" not in content:
+        return " ".join(f"HTTP {status}: {text[:200]}".split())
+    message = str(content["error_message"])
+    alternatives = [
+        ", ".join(f"{key} {value}" for key, value in alternative.items() if value is not None)
+        for alternative in content.get("alternatives", [])
+    ]
+    if alternatives:
+        message = f"{message.rstrip('.')}. Possible: {'; '.join(alternatives)}"
+    return " ".join(f"{message} (HTTP {status})".split())

@@ -1,0 +1,59 @@
+"""Commands: leases that repeat."""
+
+from __future__ import annotations
+
+import argparse
+
+from lease_scheduler.client import output, terms
+from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table
+from lease_scheduler.client.rest import Document, LeaseClient
+
+
+def _add_series(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("series", metavar="<series>", help="Series (name or ID)")
+
+
+class CreateSeries(ShowCommand):
+    """Ask for a lease that repeats; some of its leases may be refused."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        terms.add_terms(parser)
+        parser.add_argument(
+            "--rule",
+            metavar="<rule>",
+            required=True,
+            help="How it repeats, as iCalendar has it: FREQ=WEEKLY;BYDAY=MO;COUNT=10",
+        )
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        body = {"name": parsed.name, "rule": parsed.rule, "lease": terms.body_of(parsed)}
+        return client.one("POST", "/series", "1.9", "series", body)
+
+
+class ListSeries(ListCommand):
+    """List the series."""
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
+        found = client.request("GET", "/series", "1.9")["series"]
+        return output.rows(found, ("id", "name", "rule", "project_id", "created_at"))
+
+
+class ShowSeries(ShowCommand):
+    """Show a series and the IDs of its leases."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        _add_series(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        path = f"/series/{client.find_series(parsed.series)}"
+        return client.one("GET", path, "1.9", "series")
+
+
+class DeleteSeries(PlainCommand):
+    """End a series; its leases that have not begun are deleted."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        _add_series(parser)
+
+    def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
+        client.request("DELETE", f"/series/{client.find_series(parsed.series)}", "1.9")

@@ -1,0 +1,34 @@
+"""``lease-scheduler-api``: the REST service, with a server of its own."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from oslo_log import log
+
+from lease_scheduler.cmd import configuration, rest, wiring
+from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.model.errors import InvalidValueError
+
+
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until a signal ends it."""
+    conf = configuration.load(sys.argv[1:] if arguments is None else arguments, program="lease-scheduler-api")
+    log.setup(conf, configuration.PROJECT)
+    if conf.api.auth_strategy == "noauth":
+        raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
+    server = rest.server(conf, rest.application(conf, *wiring.for_api(conf)))
+    signal.signal(signal.SIGTERM, _stop)
+    print(f"listening on http://{conf.api.host}:{conf.api.port}", flush=True)
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)

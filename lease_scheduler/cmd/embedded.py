@@ -1,0 +1,124 @@
+"""``lease-scheduler-embedded``: API, engine and calendar page in one process, for trying things out.
+
+A file as the database, a simulated cloud, messages within the process, nobody's identity checked: on loopback only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+from oslo_log import log
+
+from lease_scheduler.cmd import configuration, rest, wiring
+from lease_scheduler.cmd.demonstration import Demonstration
+from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.reader import SqlReader
+
+#: How much faster than the real one the clock of the demonstration runs: a day in less than three minutes.
+_SPEED = 600.0
+
+#: Real seconds to become the leading engine.
+_PATIENCE = 60.0
+
+
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run until Ctrl-C or a signal ends it."""
+    options, rest_of_arguments = _parser().parse_known_args(sys.argv[1:] if arguments is None else arguments)
+    conf = _configuration(options, rest_of_arguments)
+    if not rest.is_loopback(conf.api.host):
+        raise InvalidValueError(
+            "api.host", f"{conf.api.host} can be reached from elsewhere; nobody's identity is checked"
+        )
+    log.setup(conf, configuration.PROJECT)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    Embedded(conf, demonstration=options.demonstration).run(stop)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lease-scheduler-embedded", description="Options of oslo.config, such as --config-file, may be given too."
+    )
+    parser.add_argument("--state-path", type=Path, default=Path("var"), help="folder of the database (default: var)")
+    parser.add_argument("--port", type=int, default=1234, help="port to listen on (default: 1234)")
+    parser.add_argument(
+        "--demonstration",
+        action="store_true",
+        help="submit the first days of a recorded workload, on a clock that runs faster",
+    )
+    return parser
+
+
+def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg.ConfigOpts:
+    state_path = options.state_path.resolve() / ("demonstration" if options.demonstration else "plain")
+    state_path.mkdir(parents=True, exist_ok=True)
+    if not 0 <= options.port < 65_536:
+        raise InvalidValueError("--port", f"must be from 0 to 65535, not {options.port}")
+    defaults: dict[tuple[str, str], Any] = {
+        ("api", "auth_strategy"): "noauth",
+        ("api", "port"): options.port,
+        ("service", "state_path"): str(state_path),
+        ("database", "connection"): f"sqlite:///{state_path}/lease-scheduler.sqlite",
+        ("simulated_cloud", "clock_speed"): _SPEED if options.demonstration else 1.0,
+    }
+    conf = configuration.load(arguments, defaults, program="lease-scheduler-embedded")
+    wiring.default_transport(conf, "fake://")
+    return conf
+
+
+class Embedded:
+    """Everything in one process.
+
+    :param demonstration: whether a recorded workload is submitted
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts, *, demonstration: bool) -> None:
+        self._conf = conf
+        self._database = wiring.database(conf)
+        migrate.upgrade(self._database)
+        self._engine = wiring.EngineService(conf, configuration.engine_name())
+        engine_client, reader = wiring.engine_client(conf), SqlReader(self._database, conf.service.site)
+        app = rest.application(conf, engine_client, reader, self._engine.clock)
+        self._server = rest.server(conf, app)
+        self._demonstration: Demonstration | None = None
+        if demonstration:
+            state = Path(conf.service.state_path) / "demonstration.json"
+            self._demonstration = Demonstration(self.url, state, self._engine.clock)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://{self._server.effective_host}:{self._server.effective_port}"
+
+    def run(self, stop: threading.Event) -> None:
+        """Serve until told to stop."""
+        self._engine.start()
+        if not self._engine.leadership.is_leading.wait(_PATIENCE):
+            raise InvalidValueError(
+                "--state-path", f"another process uses {self._conf.service.state_path}; end it or name another folder"
+            )
+        serving = threading.Thread(target=self._server.run, name="rest", daemon=True)
+        serving.start()
+        print(f"calendar page: {self.url}/   API: {self.url}/v1   end it with Ctrl-C", flush=True)
+        if self._demonstration is not None:
+            self._demonstration.start()
+        try:
+            stop.wait()
+        finally:
+            if self._demonstration is not None:
+                self._demonstration.stop()
+            self._server.close()
+            serving.join(5)
+            self._engine.stop()
+            print("stopped", flush=True)

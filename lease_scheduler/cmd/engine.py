@@ -1,0 +1,47 @@
+"""``lease-scheduler-engine``: plans, and has the cloud carry out what is due. Any number may run; one leads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from oslo_config import cfg
+from oslo_log import log
+from oslo_service.backend import BackendType, init_backend
+
+from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.messages import one_line_errors
+
+# Before anything else of oslo.service is imported; its default is another one.
+init_backend(BackendType.THREADING)
+
+from oslo_service import service  # noqa: E402
+
+from lease_scheduler.cmd.wiring import EngineService  # noqa: E402
+
+
+class _Process(service.Service):  # type: ignore[misc]
+    """The engine as oslo.service runs it, in a process of its own below the launcher."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        super().__init__()
+        self._conf = conf
+        self._engine: EngineService | None = None
+
+    def start(self) -> None:
+        self._engine = EngineService(self._conf, configuration.engine_name())
+        self._engine.start()
+
+    def stop(self, graceful: bool = False) -> None:
+        if self._engine is not None:
+            self._engine.stop()
+            self._engine = None
+        super().stop(graceful)
+
+
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run until a signal ends it."""
+    conf = configuration.load(sys.argv[1:] if arguments is None else arguments, program="lease-scheduler-engine")
+    log.setup(conf, configuration.PROJECT)
+    service.launch(conf, _Process(conf), workers=1, restart_method="mutate").wait()

@@ -1,0 +1,130 @@
+"""``lease-scheduler-manage``: what operators do by hand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from oslo_config import cfg
+from rich.console import Console
+from rich.progress import track
+
+from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.wiring import clock, database, driver, engine_client
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.service.clock import RealClock
+from lease_scheduler.store.sql import migrate, purge
+
+_CONTEXT = {"user_id": "operator", "project_id": "operator", "roles": ["admin"], "is_admin": True, "request_id": ""}
+
+_DAY = 86_400
+
+
+@one_line_errors
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(sys.argv[1:] if arguments is None else arguments)
+    conf = configuration.load(rest, program="lease-scheduler-manage")
+    options.run(conf, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lease-scheduler-manage", description="Options of oslo.config, such as --config-file, may be given too."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    groups = {
+        "db": "the database",
+        "host": "compute hosts of the pool",
+        "pool": "the pool as a whole",
+    }
+    of = {name: commands.add_parser(name, help=text).add_subparsers(required=True) for name, text in groups.items()}
+    sync = of["db"].add_parser("sync", help="create the tables, or bring them up to date")
+    sync.set_defaults(run=_db_sync)
+    of["db"].add_parser("version", help="the revision of the tables").set_defaults(run=_db_version)
+    old = of["db"].add_parser("purge", help="forget leases that were over long ago")
+    old.add_argument("--older-than", type=int, metavar="DAYS", required=True, help="whose end was so many days ago")
+    old.add_argument("--dry-run", action="store_true", help="only tell how many there are")
+    old.set_defaults(run=_db_purge)
+    add = of["host"].add_parser("add", help="take compute hosts into the pool")
+    add.add_argument("names", nargs="+", metavar="NAME")
+    add.set_defaults(run=_host_add)
+    remove = of["host"].add_parser("remove", help="take compute hosts out of the pool")
+    remove.add_argument("names", nargs="+", metavar="NAME")
+    remove.set_defaults(run=_host_remove)
+    whole = of["pool"].add_parser("fill", help="take every compute host of the cloud into the pool")
+    whole.set_defaults(run=_pool_fill)
+    again = commands.add_parser("reconcile", help="compare leases with the cloud now and repair what differs")
+    again.set_defaults(run=_reconcile)
+    return parser
+
+
+def _db_sync(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    found = database(conf)
+    migrate.upgrade(found)
+    print(f"the tables are at revision {migrate.current(found)}")
+
+
+def _db_version(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    print(migrate.current(database(conf)) or "there are no tables yet; run: lease-scheduler-manage db sync")
+
+
+def _db_purge(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    if options.older_than < 0:
+        raise InvalidValueError("--older-than", "must be at least 0")
+    found = database(conf)
+    before = clock(conf, found).now() - options.older_than * _DAY
+    if options.dry_run:
+        print(f"{purge.count(found, before)} leases would be forgotten")
+        return
+    print(f"{purge.purge(found, before)} leases were forgotten")
+
+
+def _host_add(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    _add(conf, options.names)
+
+
+def _pool_fill(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    known = {host["name"] for host in _hosts(conf)}
+    found = driver(conf, RealClock()).hypervisors()
+    _add(conf, [host.name for host in found if host.name not in known])
+
+
+def _hosts(conf: cfg.ConfigOpts) -> list[dict[str, Any]]:
+    from lease_scheduler.store.sql.reader import SqlReader
+
+    return SqlReader(database(conf), conf.service.site).hosts()
+
+
+def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
+    engine = engine_client(conf)
+    console = Console(stderr=True)
+    for name in track(names, "hosts", console=console, disable=not console.is_terminal):
+        try:
+            engine.create_host(_CONTEXT, {"name": name})
+        except RefusedError as error:
+            raise InvalidValueError(name, error.message) from error
+    print(f"{len(names)} hosts were added to the pool")
+
+
+def _host_remove(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    engine = engine_client(conf)
+    ids = {host["name"]: host["id"] for host in _hosts(conf)}
+    for name in options.names:
+        if name not in ids:
+            raise InvalidValueError(name, "there is no such host in the pool")
+    for name in options.names:
+        try:
+            engine.delete_host(_CONTEXT, ids[name])
+        except RefusedError as error:
+            raise InvalidValueError(name, error.message) from error
+    print(f"{len(options.names)} hosts were removed from the pool")
+
+
+def _reconcile(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    found = engine_client(conf).reconcile(_CONTEXT)
+    print(", ".join(f"{name}: {count}" for name, count in found.items()))

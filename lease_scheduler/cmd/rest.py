@@ -1,0 +1,70 @@
+"""The REST service, put together as the configuration says."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from typing import Any
+
+from oslo_config import cfg
+from oslo_middleware.healthcheck import Healthcheck
+from oslo_policy import policy
+from waitress.server import create_server
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
+
+from lease_scheduler.api.app import build_app
+from lease_scheduler.api.interfaces import EngineClient, Reader
+from lease_scheduler.api.settings import ApiSettings
+from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.model.errors import InvalidValueError
+
+Application = Callable[..., Any]
+
+#: Connections that a server keeps open at most; the calendar pages of many people among them.
+_CONNECTIONS = 2_000
+
+
+def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, clock: WaitingClock) -> Application:
+    """The WSGI application with all that stands in front of it: health check and tokens."""
+    settings = ApiSettings(
+        auth=conf.api.auth_strategy, maximum_body=conf.api.maximum_body, maximum_page=conf.api.maximum_limit
+    )
+    app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf))
+    if settings.auth == "keystone":
+        from keystonemiddleware.auth_token import AuthProtocol
+
+        # The calendar page and the version documents need no token; the application refuses everything else.
+        app = AuthProtocol(app, {"oslo_config_config": conf, "delay_auth_decision": True})
+    return DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, {"oslo_config_config": conf})})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody from another machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def server(conf: cfg.ConfigOpts, app: Application) -> Any:
+    """A server that listens, not yet serving.
+
+    :raises InvalidValueError: the address cannot be listened on
+    """
+    host, port = conf.api.host, conf.api.port
+    try:
+        return create_server(
+            app,
+            host=host,
+            port=port,
+            threads=conf.api.threads,
+            connection_limit=_CONNECTIONS,
+            asyncore_use_poll=True,
+            ident="lease-scheduler",
+            clear_untrusted_proxy_headers=True,
+            max_request_body_size=conf.api.maximum_body + 65_536,
+        )
+    except OSError as error:
+        raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error

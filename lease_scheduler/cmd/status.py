@@ -1,0 +1,57 @@
+"""``lease-scheduler-status``: whether everything is ready for this version."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from oslo_config import cfg
+from oslo_upgradecheck import upgradecheck
+
+from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.wiring import database
+from lease_scheduler.conf import opts
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.store.sql import migrate
+
+_Code = upgradecheck.Code
+
+
+class _Checks(upgradecheck.UpgradeCommands):
+    """What is looked at."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._conf = conf
+
+    def _tables(self) -> Any:
+        """Whether the tables are those that this version needs."""
+        try:
+            found = migrate.current(database(self._conf))
+        except Exception as error:
+            return upgradecheck.Result(_Code.FAILURE, f"the database cannot be read: {error}")
+        if found == migrate.newest():
+            return upgradecheck.Result(_Code.SUCCESS)
+        return upgradecheck.Result(
+            _Code.FAILURE,
+            f"the tables are at revision {found}, {migrate.newest()} is needed: lease-scheduler-manage db sync",
+        )
+
+    def _options(self) -> Any:
+        """Whether the options go together."""
+        try:
+            configuration.check(self._conf)
+        except (cfg.Error, InvalidValueError, ValueError) as error:
+            return upgradecheck.Result(_Code.FAILURE, str(error))
+        return upgradecheck.Result(_Code.SUCCESS)
+
+    _upgrade_checks = (("Tables", _tables), ("Options", _options))
+
+
+def main() -> int:
+    """Run the checks; the status is 0 if all is well, 1 for warnings, 2 for failures."""
+    conf = cfg.ConfigOpts()
+    opts.register(conf)
+    from oslo_db import options as database_options
+
+    conf.register_opts(database_options.database_opts, group="database")
+    return int(upgradecheck.main(conf, configuration.PROJECT, _Checks(conf), argv=sys.argv[1:]))

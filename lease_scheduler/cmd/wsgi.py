@@ -1,0 +1,32 @@
+"""The REST service for WSGI servers: ``lease_scheduler.cmd.wsgi:application``.
+
+Configuration files are looked for as by every program of oslo.config, or named by ``LEASE_SCHEDULER_CONFIG``, several
+of them parted by colons.
+"""
+
+from __future__ import annotations
+
+import os
+
+from oslo_log import log
+
+from lease_scheduler.cmd import configuration, wiring
+from lease_scheduler.cmd.rest import Application
+from lease_scheduler.cmd.rest import application as rest_application
+from lease_scheduler.model.errors import InvalidValueError
+
+
+def build() -> Application:
+    """The application.
+
+    :raises InvalidValueError: an option is wrong
+    """
+    named = [name for name in os.environ.get("LEASE_SCHEDULER_CONFIG", "").split(":") if name]
+    conf = configuration.load([word for name in named for word in ("--config-file", name)], program="wsgi")
+    log.setup(conf, configuration.PROJECT)
+    if conf.api.auth_strategy == "noauth":
+        raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
+    return rest_application(conf, *wiring.for_api(conf))
+
+
+application = build()

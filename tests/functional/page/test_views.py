@@ -1,0 +1,282 @@
+"""Queue, table, filters, counts and details."""
+
+from __future__ import annotations
+
+from selenium.webdriver import Keys
+
+from tests.functional.page.browser import Page
+from tests.functional.page.service import HOUR, NOW, Service, holding, host, lease
+
+
+def test_counts(page: Page, sight: Service) -> None:
+    """Leases are counted by group of states, hosts by whether a lease holds them now."""
+    page.open()
+    # Being resumed or suspended is active: hosts are held.
+    assert page.text("#count-active") == "4"
+    assert page.text("#count-planned") == "1"
+    assert page.text("#count-queued") == "1"
+    assert page.text("#count-suspended") == "1"
+    assert page.text("#use") == "50 %"
+    assert float(page.one("#use-bar").get_attribute("value") or 0) == 0.5
+    assert page.text("#matches") == "8 leases"
+
+
+def test_hosts_that_are_down_are_not_counted(page: Page, service: Service) -> None:
+    """The share of hosts in use is one of those that can be used."""
+    service.set_hosts([host(1), host(2), host(3, "down"), host(4, "disabled")])
+    service.put(lease("one", "reservation", "active", holdings=[holding(-1, 1, [1])]))
+    page.open()
+    assert page.text("#use") == "50 %"
+
+
+def test_queue(page: Page, sight: Service) -> None:
+    """The queue has what waits, in its order, with position, size, how long it has waited and what remains."""
+    sight.put(lease("late", "best-effort", "queued", queue_position=10, submitted=NOW - HOUR))
+    page.open()
+    assert page.text("#queue-count") == "3"
+    page.one("#tab-queue").click()
+    assert page.names("queue") == ["mesh", "genome", "late"]
+    assert page.cells("queue", "genome") == [
+        "genome", "2", "queued", "physics", "64", "2 Mar 2026, 02:00", "10 h", "1 h 30 min", "–",
+    ]  # fmt: skip
+    assert page.cells("queue", "mesh")[-1] == "2 Mar 2026, 15:00"
+    page.until(lambda: page.driver.current_url.endswith("#view=queue"))
+
+
+def test_queue_is_empty(page: Page, service: Service) -> None:
+    """An empty queue says so."""
+    service.put(lease("one", "reservation", "active", holdings=[holding(-1, 1, [1])]))
+    page.open("#view=queue")
+    assert page.text("#view-queue .none") == "No lease waits."
+
+
+def test_table_has_all_leases(page: Page, sight: Service) -> None:
+    """The table is the equivalent of the chart: every lease with its kind, state and times."""
+    page.open("#view=leases")
+    assert len(page.names("leases")) == 8
+    assert page.cells("leases", "course") == [
+        "course", "reservation", "active", "physics", "1", "2 Mar 2026, 10:00", "2 Mar 2026, 16:00", "–",
+        "2 Mar 2026, 02:00",
+    ]  # fmt: skip
+
+
+def test_table_sorts(page: Page, sight: Service) -> None:
+    """A head sorts by its column, a second time the other way; what is missing comes last both times."""
+    page.open("#view=leases")
+    head = "#view-leases thead th:nth-child({}) button"
+    page.one(head.format(1)).click()
+    names = page.names("leases")
+    assert names == sorted(names)
+    assert page.one("#view-leases thead th:nth-child(1)").get_attribute("aria-sort") == "ascending"
+    page.one(head.format(1)).click()
+    assert page.names("leases") == sorted(names, reverse=True)
+    page.one(head.format(6)).click()
+    assert page.names("leases")[:3] == ["render", "course", "demo"]
+    assert set(page.names("leases")[-2:]) == {"nightly", "genome"}
+    page.one(head.format(6)).click()
+    assert page.names("leases")[0] == "mesh"
+    assert set(page.names("leases")[-2:]) == {"nightly", "genome"}
+    assert page.one("#view-leases thead th:nth-child(1)").get_attribute("aria-sort") is None
+
+
+def test_table_pages(page: Page, service: Service) -> None:
+    """A hundred leases are a page; sorting goes back to the first one."""
+    service.put(*(lease(f"job-{number}", "best-effort", "queued", queue_position=number) for number in range(1, 251)))
+    page.open("#view=queue")
+    assert page.names("queue")[0] == "job-1"
+    assert len(page.names("queue")) == 100
+    assert page.text("#view-queue .pager span") == "1 to 100 of 250"
+    back, forth = page.all("#view-queue .pager button")
+    assert not back.is_enabled()
+    forth.click()
+    forth.click()
+    assert page.names("queue")[-1] == "job-250"
+    assert not forth.is_enabled()
+    page.one("#view-queue thead button").click()
+    assert page.text("#view-queue .pager span") == "1 to 100 of 250"
+
+
+def test_row_keeps_the_focus_while_the_table_changes(page: Page, sight: Service) -> None:
+    """A lease that moves to another row keeps the focus, and the rows are in order."""
+    page.open("#view=queue")
+    page.script("document.querySelector('[data-lease=id-genome]').focus()")
+    sight.change("mesh", queue_position=5)
+    page.until(lambda: page.names("queue") == ["genome", "mesh"])
+    sight.change("genome", queue_position=9)
+    page.until(lambda: page.names("queue") == ["mesh", "genome"])
+    assert page.focus() == "id-genome"
+
+
+def test_filters_are_shared_and_kept_in_the_address(page: Page, sight: Service) -> None:
+    """Filters hold for all views, stand in the address, and come back with it."""
+    page.open()
+    page.one("input[value=best-effort]").click()
+    page.one("input[name=state][value=planned]").click()
+    assert page.text("#matches") == "2 of 8 leases shown"
+    page.one("#tab-leases").click()
+    assert sorted(page.names("leases")) == ["course", "demo"]
+    page.until(
+        lambda: page.driver.current_url.endswith(
+            "#view=leases&kind=reservation,immediate,deadline&state=active,queued,suspended,past"
+        )
+    )
+    page.open(page.driver.current_url.removeprefix(page.url))
+    assert sorted(page.names("leases")) == ["course", "demo"]
+    assert not page.one("input[value=best-effort]").is_selected()
+    page.one("[name=clear]").click()
+    assert len(page.names("leases")) == 8
+    assert page.focus() == "name"
+    assert not page.shown("[name=clear]")
+    page.until(lambda: page.driver.current_url.endswith("#view=leases"))
+
+
+def test_filter_by_name_id_and_project(page: Page, sight: Service) -> None:
+    """Any part of the name, the whole id, or one of the projects."""
+    page.open("#view=leases")
+    field = page.one("#filter-form [name=name]")
+    field.send_keys("ES")
+    assert page.names("leases") == ["mesh"]
+    field.clear()
+    field.send_keys("id-paper")
+    assert page.names("leases") == ["paper"]
+    field.clear()
+    page.one("#filter-form [name=project] option[value=biology]").click()
+    assert sorted(page.names("leases")) == ["demo", "nightly"]
+    page.until(lambda: "project=biology" in page.driver.current_url)
+
+
+def test_filtered_leases_are_shadows(page: Page, sight: Service) -> None:
+    """A host is not free because its lease is filtered: a grey shadow stays, which cannot be opened."""
+    page.open("#rows=24&kind=immediate")
+    x, y, width, height = page.boxes("course")[0]
+    assert page.pixel(x + width * 0.85, y + height / 2) == (0xE1, 0xE5, 0xEC)
+    page.click("course", 0.85)
+    assert not page.shown("#details")
+
+
+def test_no_match(page: Page, sight: Service) -> None:
+    """Filters that leave nothing say so, and can be cleared there."""
+    page.open("#name=nothing")
+    assert page.text("#message h2") == "No lease matches the filters"
+    page.one("#message button").click()
+    assert not page.shown("#message")
+    assert page.text("#matches") == "8 leases"
+
+
+def test_filter_of_nothing_stays(page: Page, sight: Service) -> None:
+    """No kind ticked is not the same as all."""
+    page.open("#kind=")
+    assert page.text("#matches") == "0 of 8 leases shown"
+
+
+def test_address_changed_by_hand(page: Page, sight: Service) -> None:
+    """A new hash takes effect without loading again; nonsense in it is left out."""
+    page.open()
+    page.script("location.hash = '#view=leases&name=mesh&span=-5&rows=x&state=planned,nonsense,suspended'")
+    page.until(lambda: page.names("leases") == ["mesh"])
+    assert page.one("#filter-form [name=name]").get_attribute("value") == "mesh"
+    assert page.script("return calendar.timeline.span") == 86_400
+
+
+def test_details_by_mouse(page: Page, sight: Service) -> None:
+    """A click on a bar opens terms, holdings and history; a click on the cross closes them."""
+    sight.history["id-course"] = [
+        {"time": "2026-03-02T10:00:00+00:00", "from": None, "to": "new", "reason": ""},
+        {"time": "2026-03-02T10:00:05+00:00", "from": "ready", "to": "active", "reason": "the start has come"},
+    ]
+    sight.reservations["id-course"] = [
+        {"id": "r1", "resource_type": "virtual:instance", "status": "active", "vcpus": 4, "affinity": None, "amount": 2}
+    ]
+    page.open("#rows=24")
+    page.click("course")
+    page.until(lambda: "the start has come" in page.text(".history"))
+    assert page.text("#details-title") == "course"
+    text = page.text("#details")
+    for expected in (
+        "reservation",
+        "active",
+        "physics",
+        "Mon, 2 Mar 2026, 10:00:00",
+        "runs for 6 h",
+        "node-1",
+        "id-course",
+    ):
+        assert expected in text
+    assert [item.text.split("\n")[0] for item in page.all(".history li span")] == ["ready → active", "new"]
+    terms = page.text(".terms")
+    assert "virtual:instance" in terms
+    assert "vcpus\n4" in terms
+    assert "affinity" not in terms
+    page.until(lambda: "lease=id-course" in page.driver.current_url)
+    page.one("#details .close").click()
+    assert not page.shown("#details")
+    page.until(lambda: "lease" not in page.driver.current_url)
+
+
+def test_details_by_keys(page: Page, sight: Service) -> None:
+    """n and p choose leases in the order of their starts and say which, Enter opens, Esc closes and goes back."""
+    page.open("#rows=24")
+    page.go_to_chart()
+    page.press("n")
+    assert page.script("return calendar.timeline.selected") == "id-nightly"
+    assert page.text("#announcements").startswith("nightly, best-effort, done")
+    page.press("n", "n", "p")
+    assert page.script("return calendar.timeline.selected") == "id-mesh"
+    page.press(Keys.ENTER)
+    assert page.text("#details-title") == "mesh"
+    assert page.focus() == "details-title"
+    page.press(Keys.ESCAPE)
+    assert not page.shown("#details")
+    assert page.focus() == "chart"
+
+
+def test_details_from_a_table(page: Page, sight: Service) -> None:
+    """A row opens the details by key; closing goes back to it; the lease can be shown on the timeline."""
+    page.open("#view=leases&span=3600")
+    page.script("document.querySelector('#view-leases [data-lease=id-nightly]').focus()")
+    page.press(Keys.ENTER)
+    assert page.text("#details-title") == "nightly"
+    page.press(Keys.ESCAPE)
+    assert page.focus() == "id-nightly"
+    page.press(Keys.ENTER)
+    page.one("#details .show").click()
+    assert page.shown("#chart")
+    assert page.boxes("nightly")
+
+
+def test_details_of_an_address(page: Page, sight: Service) -> None:
+    """An address with a lease opens its details."""
+    page.open("#view=queue&lease=id-genome")
+    assert page.text("#details-title") == "genome"
+    assert "None, now or planned." in page.text("#details")
+    assert not page.shown("#details .show")
+
+
+def test_details_follow_the_lease(page: Page, sight: Service) -> None:
+    """A change shows in the open panel without taking the focus away; a lease that goes is said to be gone."""
+    page.open("#rows=24&lease=id-sweep")
+    page.script("document.querySelector('#details .close').focus()")
+    sight.change("sweep", state="active", reason="resumed")
+    page.until(lambda: "resumed" in page.text("#details"))
+    assert page.text("#details .state") == "active"
+    assert page.script("return document.activeElement.className") == "close"
+    sight.remove("sweep")
+    page.until(lambda: "no longer on the calendar" in page.text("#details"))
+
+
+def test_history_that_cannot_be_loaded(page: Page, sight: Service) -> None:
+    """The panel says what the server said; the rest stays."""
+    page.open("#rows=24")
+    sight.broken = 503
+    page.click("course")
+    page.until(lambda: "could not be loaded: The engine rests." in page.text(".history"))
+    assert "runs for 6 h" in page.text("#details")
+
+
+def test_requests_carry_version_and_token(page: Page, sight: Service) -> None:
+    """All requests ask for the latest microversion and have a token."""
+    page.open("#lease=id-course")
+    page.until(lambda: any(path.endswith("/history") for path in sight.paths()))
+    for _, headers in sight.requests:
+        assert headers["OpenStack-API-Version"] == "reservation latest"
+        assert headers["X-Auth-Token"] == "noauth"

@@ -1,0 +1,259 @@
+"""Whatever consumers and operators ask for while leases live, the plan holds, and what is refused leaves no trace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.changing import Change
+from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload
+
+from .random_runs import RUN_SETTINGS, check_hosts, clouds, workloads
+
+_COMMANDS = st.sampled_from(
+    ["change"] * 6 + ["move", "move", "end", "cancel", "quote", "quote", "maintain", "out", "back", "site"]
+)
+_FIXED = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+
+
+def _snapshot(run: Run) -> tuple[Availability, tuple[Any, ...]]:
+    plan = run.planner.plan
+    seen = (
+        dict(plan.leases),
+        plan.queued(),
+        plan.future_best_effort(-1),
+        run.engine.operations,
+        run.engine.outages,
+        run.engine.next_due(),
+        run.engine.next_sequence,
+        tuple(run.store.load()),
+        len(run.recorder.occupations),
+        dict(run.recorder.counters),
+    )
+    return plan.availability, seen
+
+
+def _assert_same(run: Run, before: tuple[Availability, tuple[Any, ...]]) -> None:
+    availability, seen = before
+    now = run.clock.now()
+    assert run.planner.plan.availability.forgotten(now).equals(availability.forgotten(now))
+    assert _snapshot(run)[1] == seen
+
+
+def _new_terms(data: st.DataObject, lease: Lease, now: int) -> LeaseRequest | None:
+    request = lease.request
+    nodes: list[NodeSet] = list(request.nodes)
+    if nodes and data.draw(st.booleans()):
+        place = data.draw(st.integers(0, len(nodes) - 1))
+        nodes[place] = replace(nodes[place], count=data.draw(st.integers(1, 5)))
+        if data.draw(st.integers(0, 4)) == 0:
+            nodes.append(NodeSet(1, Resources({VCPU: 50, MEMORY_MB: 256})))
+    duration = request.duration
+    if data.draw(st.booleans()):
+        duration = max(1, data.draw(st.sampled_from([duration // 2, duration + 60, duration + 900, now + 1])))
+    start = request.start
+    if start is not None and data.draw(st.integers(0, 2)) == 0:
+        start = data.draw(st.sampled_from([start + 300, now, now + 60]))
+    deadline = request.deadline
+    if deadline is not None:
+        deadline += data.draw(st.sampled_from([0, 0, 600, -600]))
+    try:
+        return replace(request, nodes=tuple(nodes), duration=duration, start=start, deadline=deadline)
+    except InvalidValueError:
+        return None
+
+
+def _command(data: st.DataObject, run: Run, number: int) -> None:
+    """Give one command and check what can be seen of it at once."""
+    engine, now = run.engine, run.clock.now()
+    live = engine.live_leases()
+    what = data.draw(_COMMANDS)
+    lease = data.draw(st.sampled_from(live)) if live else None
+    names = [host.name for host in engine.site.hosts]
+    some = frozenset(data.draw(st.sets(st.sampled_from(names), min_size=1, max_size=2)))
+    before = _snapshot(run)
+    try:
+        if what == "quote" or what == "maintain":
+            _ask(data, run, f"new-{number}", some, maintain=what == "maintain")
+        elif what == "out":
+            engine.host_out(min(some), data.draw(st.sampled_from([None, now + 300])))
+        elif what == "back":
+            engine.host_back(min(some))
+        elif what == "site":
+            _change_site(data, run)
+        elif lease is None:
+            return
+        elif what == "change":
+            terms = _new_terms(data, lease, now)
+            least = None
+            if terms is not None and data.draw(st.integers(0, 3)) == 0:
+                least = tuple(data.draw(st.integers(1, node_set.count)) for node_set in terms.nodes)
+            if terms is not None:
+                give_up = data.draw(st.sets(st.integers(0, max(0, lease.request.node_count - 1)), max_size=2))
+                _check_change(run, engine.change(lease.lease_id, terms, least=least, give_up=give_up), terms, least)
+        elif what == "move":
+            change = engine.move(lease.lease_id, some)
+            _check_moved(run, change, some)
+        elif what == "end":
+            engine.end(lease.lease_id)
+        else:
+            engine.cancel(lease.lease_id)
+    except NoPlaceError as error:
+        assert str(error) == error.refusal.message
+        _assert_same(run, before)
+    except InvalidValueError as error:
+        assert error.field in ("start", "least"), error
+        _assert_same(run, before)
+
+
+def _check_change(run: Run, change: Change, terms: LeaseRequest, least: tuple[int, ...] | None) -> None:
+    after = change.after
+    if after.is_final or change.before.request == after.request:
+        return
+    request = after.request
+    if least is None:
+        assert request == terms
+    else:
+        assert request == replace(terms, nodes=request.nodes)
+        assert all(
+            fewest <= got.count <= asked.count
+            for fewest, got, asked in zip(least, request.nodes, terms.nodes, strict=True)
+        )
+    if after.active_since is not None and change.before.active_since is not None and after.reservations:
+        # Who runs stays where he is.
+        assert change.moved == ()
+        assert len(change.stays) == request.node_count
+        assert len(change.removed) + len([old for old in change.stays if old is not None]) == (
+            change.before.request.node_count
+        )
+        if after.kind is LeaseKind.RESERVATION and request.start is not None:
+            assert after.reservations[0].run_end == request.start + request.duration
+    elif after.kind is LeaseKind.RESERVATION and after.state is LeaseState.READY:
+        assert request.start is not None
+        assert after.reservations[0].run_end == request.start + request.duration
+
+
+def _check_moved(run: Run, change: Change, away: frozenset[str]) -> None:
+    if change.after is change.before or change.after.state in (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED):
+        return
+    numbers = {run.engine.site.index[name] for name in away}
+    for reservation in change.after.reservations:
+        assert not numbers & reservation.hosts
+    if change.before.active_since is not None and change.before.reservations:
+        old, new = change.before.reservations[0], change.after.reservations[0]
+        for index, host in enumerate(old.assignment):
+            assert (index in change.moved) == (host in numbers)
+            assert host in numbers or new.assignment[index] == host
+
+
+def _ask(data: st.DataObject, run: Run, lease_id: str, hosts: frozenset[str], *, maintain: bool) -> None:
+    """A quote leaves no trace and says what becomes of the request."""
+    now = run.clock.now()
+    least = None
+    if maintain:
+        nodes = tuple(
+            NodeSet(1, host.capacity, hosts=frozenset({name}))
+            for name in sorted(hosts)
+            if (host := run.engine.site.hosts[run.engine.site.index[name]]).capacity
+        )
+        if not nodes:
+            return
+        start = now + data.draw(st.sampled_from([0, 60, 600]))
+        request = LeaseRequest(lease_id, LeaseKind.RESERVATION, nodes, now, 600, start, moves_others=True)
+    else:
+        kind = data.draw(st.sampled_from(list(LeaseKind)))
+        node_set = NodeSet(data.draw(st.integers(1, 6)), Resources({VCPU: 50, MEMORY_MB: 256}))
+        start_or_none = now + 60 if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) else None
+        deadline = now + 60 + 1200 if kind is LeaseKind.DEADLINE else None
+        request = LeaseRequest(lease_id, kind, (node_set,), now, 600, start_or_none, deadline, preemptible=True)
+        if data.draw(st.booleans()):
+            least = (data.draw(st.integers(1, node_set.count)),)
+    before = _snapshot(run)
+    quote = run.engine.quote(request, least)
+    _assert_same(run, before)
+    assert quote.granted == (quote.lease is not None)
+
+    run.engine.submit(request, least)
+    run.engine.step()
+
+    lease = {lease.lease_id: lease for lease in run.store.load()}[lease_id]
+    if not quote.granted:
+        assert lease.state is LeaseState.REJECTED, (quote, lease)
+        assert quote.refusal is not None
+        return
+    assert quote.lease is not None
+    assert lease.state is not LeaseState.REJECTED
+    assert lease.request == quote.lease.request
+    if request.kind is LeaseKind.RESERVATION:
+        assert lease.reservations == quote.lease.reservations
+
+
+def _change_site(data: st.DataObject, run: Run) -> None:
+    engine = run.engine
+    hosts = list(engine.site.hosts)
+    action = data.draw(st.sampled_from(["remove", "shrink", "add", "return"]))
+    place = data.draw(st.integers(0, len(hosts) - 1))
+    if action == "remove" and len(hosts) > 1:
+        hosts.pop(place)
+    elif action == "add":
+        hosts.append(replace(hosts[0], name=f"added-{len(hosts)}", capacity=Resources({VCPU: 100, MEMORY_MB: 1024})))
+    else:
+        amount = 100 if action == "shrink" else 400
+        hosts[place] = replace(hosts[place], capacity=Resources({VCPU: amount, MEMORY_MB: 1024}))
+    old = engine.site
+    new = engine.change_site(Site.of(hosts))
+    assert [host.name for host in new.hosts][: len(old)] == [host.name for host in old.hosts]
+    assert {host.name for host in hosts} <= set(new.index)
+    assert engine.site is new
+
+
+def _check(run: Run) -> None:
+    """The invariants; while a late operation keeps a host that became smaller, only what the leases hold is checked."""
+    plan, now = run.planner.plan, run.clock.now()
+    check_plan(plan, now)
+    for lease in plan.leases.values():
+        for reservation in lease.reservations:
+            if reservation.end > now:
+                check_hosts(lease.request, run.engine.site, reservation.assignment)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(workloads(), RUN_SETTINGS, st.data())
+def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
+    assert workload.site is not None
+    cloud = run_settings.cloud
+    if data.draw(st.booleans()):
+        cloud = data.draw(clouds(len(workload.site)))
+    run = Run(workload, replace(run_settings, cloud=cloud))
+    number = 0
+    while (instant := run._next_instant()) is not None:
+        run.clock.set(max(run.clock.now(), instant))
+        run._submit_due()
+        run.engine.step()
+        _check(run)
+        if number < 12 and data.draw(st.integers(0, 2)) == 0:
+            number += 1
+            _command(data, run, number)
+            _check(run)
+            run.engine.step()
+            _check(run)
+    run._end_stranded()
+
+    assert not run.planner.plan.leases
+    for lease in run.store.load():
+        assert lease.is_final
+        assert not lease.reservations
+        assert lease.state is LeaseState.DONE or lease.reason, lease

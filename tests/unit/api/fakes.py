@@ -1,0 +1,328 @@
+"""An engine and a reader that keep documents in memory and grant everything, or refuse what they are told to refuse."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lease_scheduler.api.interfaces import Document
+from lease_scheduler.model.lease import UNLIMITED
+
+#: 2030-01-31 12:00:30 UTC: half a minute past a full one.
+NOW = 1_896_091_230
+MINUTE = NOW - 30
+HOUR = 3_600
+
+
+class FixedClock:
+    """Stands where it is put."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.instant = now
+
+    def now(self) -> int:
+        return self.instant
+
+
+class Site:
+    """Engine and reader in one.
+
+    :ivar calls: every change that was asked for, with its arguments
+    :ivar refusal: raised by the next change
+    """
+
+    def __init__(self, clock: FixedClock) -> None:
+        self.clock = clock
+        self.views: dict[str, Document] = {}
+        self.deleted: set[str] = set()
+        self.host_rows: dict[str, Document] = {}
+        self.private: set[str] = set()
+        self.addresses: dict[str, Document] = {}
+        self.series_rows: dict[str, Document] = {}
+        self.usage_rows: list[Document] = []
+        self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
+        self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
+        self.calls: list[tuple[Any, ...]] = []
+        self.refusal: Exception | None = None
+
+    # -- engine --
+
+    def _called(self, *call: Any) -> None:
+        self.calls.append(copy.deepcopy(call))
+        if self.refusal is not None:
+            refusal, self.refusal = self.refusal, None
+            raise refusal
+
+    def create_lease(self, context: Document, lease: Document) -> Document:
+        self._called("create_lease", context, lease)
+        self.views[lease["id"]] = self.view_of(lease)
+        return {"lease_id": lease["id"]}
+
+    def view_of(self, lease: Document) -> Document:
+        now = self.clock.now()
+        start = lease["start"] if lease["kind"] == "reservation" else None
+        return {
+            **{key: lease[key] for key in ("id", "name", "project_id", "user_id", "trust_id", "kind", "deadline")},
+            **{key: lease[key] for key in ("before_end", "preemptible", "preemption_mode", "on_end", "servers")},
+            "series_id": lease["series_id"],
+            "maintenance": lease["maintenance"],
+            "state": "scheduled" if start is not None else "queued",
+            "reason": "",
+            "degraded": False,
+            "start": start,
+            "end": lease["end"],
+            "requested_start": lease["start"],
+            "duration": lease["duration"] or (lease["end"] - lease["start"] if lease["end"] else UNLIMITED),
+            "submitted": now,
+            "started": None,
+            "ended": None,
+            "accumulated": 0,
+            "created_at": now,
+            "updated_at": None,
+            "version": 1,
+            "revision": len(self.views) + 1,
+            "operation": None,
+            "reservations": [self._reservation(each) for each in lease["reservations"]],
+            "events": [
+                {
+                    "id": f"{lease['id']}-{event}",
+                    "event_type": event,
+                    "time": lease[key],
+                    "status": "UNDONE",
+                    "created_at": now,
+                    "updated_at": None,
+                }
+                for event, key in (("start_lease", "start"), ("end_lease", "end"))
+                if lease[key] is not None
+            ],
+            "holdings": [
+                {
+                    "start": start,
+                    "run_start": start,
+                    "run_end": lease["end"],
+                    "end": lease["end"],
+                    "closing": "stop",
+                    "hosts": ["1"],
+                }
+            ]
+            if start is not None
+            else [],
+        }
+
+    def _reservation(self, asked: Document) -> Document:
+        return {
+            "id": asked["id"],
+            "resource_type": asked["resource_type"],
+            "resource_id": asked["id"],
+            "status": "pending",
+            "terms": {key: value for key, value in asked.items() if key not in ("id", "resource_type")},
+            "missing_resources": False,
+            "resources_changed": False,
+            "created_at": self.clock.now(),
+            "updated_at": None,
+            "hosts": ["host-2", "host-1", "host-1"],
+        }
+
+    def quote_lease(self, context: Document, lease: Document) -> Document:
+        self._called("quote_lease", context, lease)
+        return self.quote
+
+    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
+        self._called("update_lease", context, lease_id, changes)
+        view = self.views[lease_id]
+        view.update({key: value for key, value in changes.items() if key != "reservations"})
+        for change in changes.get("reservations", []):
+            for reservation in view["reservations"]:
+                if reservation["id"] == change["id"]:
+                    reservation["terms"].update({key: value for key, value in change.items() if key != "id"})
+        view["updated_at"] = self.clock.now()
+        return {"lease_id": lease_id}
+
+    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
+        self._called("delete_lease", context, lease_id, reason)
+        self.views[lease_id].update(state="cancelled", reason=reason, ended=self.clock.now())
+        self.deleted.add(lease_id)
+        return {}
+
+    def end_lease(self, context: Document, lease_id: str) -> Document:
+        self._called("end_lease", context, lease_id)
+        self.views[lease_id].update(state="done", ended=self.clock.now(), end=self.clock.now())
+        return {}
+
+    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
+        self._called("move_lease", context, lease_id, hosts_away)
+        return {"lease_id": lease_id}
+
+    def availability(self, context: Document, query: Document) -> Document:
+        self._called("availability", context, query)
+        window = {"start": query["start"], "end": query["end"], "count": query["count"]}
+        return {"windows": [window], "earliest": query["start"]}
+
+    def create_host(self, context: Document, host: Document) -> Document:
+        self._called("create_host", context, host)
+        return {"host_id": self.add_host(host.get("name", str(host.get("id"))), host)}
+
+    def add_host(self, name: str, values: Mapping[str, Any] | None = None) -> str:
+        host_id = str(len(self.host_rows) + 1)
+        self.host_rows[host_id] = {
+            "id": host_id,
+            "name": name,
+            "hypervisor_type": "QEMU",
+            "hypervisor_version": 8_000_000,
+            "vcpus": 16,
+            "cpu_info": "{}",
+            "memory_mb": 65_536,
+            "local_gb": 500,
+            "service_name": name,
+            "availability_zone": None,
+            "reservable": True,
+            "trust_id": None,
+            "created_at": self.clock.now(),
+            "updated_at": None,
+            "capacity": {},
+            "traits": [],
+            "properties": {key: str(value) for key, value in (values or {}).items() if key not in ("name", "id")},
+            "out_until": None,
+        }
+        return host_id
+
+    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
+        self._called("update_host", context, host_id, values)
+        properties = self.host_rows[host_id]["properties"]
+        for key, value in values.items():
+            if value is None:
+                properties.pop(key, None)
+            else:
+                properties[key] = str(value)
+        return {"host_id": host_id}
+
+    def delete_host(self, context: Document, host_id: str) -> Document:
+        self._called("delete_host", context, host_id)
+        del self.host_rows[host_id]
+        return {}
+
+    def create_floatingip(self, context: Document, values: Document) -> Document:
+        self._called("create_floatingip", context, values)
+        address_id = f"address-{len(self.addresses) + 1}"
+        self.addresses[address_id] = {
+            "id": address_id,
+            "subnet_id": None,
+            "reservable": True,
+            "created_at": self.clock.now(),
+            "updated_at": None,
+            **values,
+        }
+        return {"floatingip_id": address_id}
+
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
+        self._called("delete_floatingip", context, floatingip_id)
+        del self.addresses[floatingip_id]
+        return {}
+
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
+        self._called("update_property", context, resource_type, name, private)
+        (self.private.add if private else self.private.discard)(name)
+        return {}
+
+    def create_series(self, context: Document, series: Document) -> Document:
+        self._called("create_series", context, series)
+        created_at = self.clock.now()
+        self.series_rows[series["id"]] = {**series, "template": series["lease"], "created_at": created_at}
+        made = []
+        for number, start in enumerate(series["starts"]):
+            lease = series["lease"]
+            lease_id = lease["id"] if number == 0 else f"{lease['id'][:30]}-{number}"
+            end = start + lease["end"] - lease["start"]
+            self.views[lease_id] = self.view_of({**lease, "id": lease_id, "start": start, "end": end})
+            made.append(lease_id)
+        return {"series_id": series["id"], "leases": made, "refused": []}
+
+    def delete_series(self, context: Document, series_id: str) -> Document:
+        self._called("delete_series", context, series_id)
+        del self.series_rows[series_id]
+        return {}
+
+    # -- reader --
+
+    def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
+        return self.views.get(lease_id) if deleted or lease_id not in self.deleted else None
+
+    def leases(
+        self,
+        filters: Mapping[str, Any],
+        sort: Sequence[tuple[str, str]] = (),
+        limit: int | None = None,
+        marker: str | None = None,
+    ) -> list[Document]:
+        equal = {key: value for key, value in filters.items() if key not in ("states", "deleted")}
+        found = [
+            view
+            for view in self.views.values()
+            if all(view[key] == value for key, value in equal.items())
+            and view["state"] in filters.get("states", [view["state"]])
+            and (filters.get("deleted") or view["id"] not in self.deleted)
+        ]
+        for key, direction in reversed(sort):
+            found.sort(key=lambda view: str(view[key]), reverse=direction == "desc")
+        if marker is not None:
+            found = found[[view["id"] for view in found].index(marker) + 1 :]
+        return found[:limit]
+
+    def history(self, lease_id: str) -> list[Document]:
+        return [{"instant": NOW, "from": "new", "to": self.views[lease_id]["state"], "reason": "because"}]
+
+    def hosts(self) -> list[Document]:
+        return list(self.host_rows.values())
+
+    def host(self, host_id: str) -> Document | None:
+        return self.host_rows.get(host_id)
+
+    def host_properties(self) -> list[Document]:
+        names = sorted({name for host in self.host_rows.values() for name in host["properties"]})
+        return [
+            {
+                "property": name,
+                "private": name in self.private,
+                "values": sorted({host["properties"][name] for host in self.host_rows.values()}),
+            }
+            for name in names
+        ]
+
+    def floatingips(self) -> list[Document]:
+        return list(self.addresses.values())
+
+    def floatingip(self, floatingip_id: str) -> Document | None:
+        return self.addresses.get(floatingip_id)
+
+    def allocations(
+        self,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+        host_id: str | None = None,
+        now: int = 0,
+    ) -> list[Document]:
+        held = [
+            {"id": reservation["id"], "lease_id": view["id"], "start": view["start"], "end": view["end"]}
+            for view in self.views.values()
+            for reservation in view["reservations"]
+            if lease_id in (None, view["id"]) and reservation_id in (None, reservation["id"])
+        ]
+        return [
+            {"resource_id": each, "reservations": held if each == "1" else []}
+            for each in self.host_rows
+            if host_id in (None, each)
+        ]
+
+    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        return [row for row in self.usage_rows if project_id in (None, row["project_id"])]
+
+    def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
+        self.calls.append(("calendar", start, end, since_revision))
+        return self.calendar_document
+
+    def series(self, project_id: str | None = None) -> list[Document]:
+        return [row for row in self.series_rows.values() if project_id in (None, row["project_id"])]
+
+    def serie(self, series_id: str) -> Document | None:
+        return self.series_rows.get(series_id)

@@ -1,0 +1,70 @@
+"""Who asks."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from lease_scheduler.api.settings import ApiSettings
+from tests.unit.api.conftest import Build
+from tests.unit.api.fakes import Site
+from tests.unit.api.handlers.test_leases import DATES
+
+LEASE = {"name": "a", **DATES}
+CONFIRMED = {
+    "X-Identity-Status": "Confirmed",
+    "X-User-Id": "u",
+    "X-Project-Id": "p",
+    "X-Roles": "Member,_member_",
+}
+
+
+def test_without_headers_one_is_an_administrator_where_nobody_is_asked(app: Flask, site: Site) -> None:
+    assert app.test_client().post("/v1/leases", json=LEASE).status_code == 201
+    context = site.calls[0][1]
+    assert (context["user_id"], context["project_id"], context["is_admin"]) == ("admin", "admin", True)
+    assert context["roles"] == ["admin", "manager", "member", "reader"]
+
+
+def test_no_roles_are_no_roles(app: Flask) -> None:
+    assert app.test_client().get("/v1/leases", headers={"X-Roles": ""}).status_code == 403
+
+
+@pytest.mark.parametrize("value", ["", "a\tb", "\x7f", "x" * 256])
+def test_a_project_that_is_none(app: Flask, value: str) -> None:
+    answer = app.test_client().get("/v1/leases", headers={"X-Project-Id": value})
+    assert (answer.status_code, (answer.json or {})["error_message"].split(":")[0]) == (400, "X-Project-Id")
+
+
+class TestKeystone:
+    @pytest.fixture
+    def app(self, build: Build) -> Flask:
+        return build(ApiSettings(auth="keystone"))
+
+    def test_what_the_middleware_confirmed(self, app: Flask, site: Site) -> None:
+        assert app.test_client().post("/v1/leases", json=LEASE, headers=CONFIRMED).status_code == 201
+        context = site.calls[0][1]
+        assert (context["user_id"], context["project_id"], context["is_admin"]) == ("u", "p", False)
+        assert context["roles"] == ["_member_", "member", "reader"]
+
+    @pytest.mark.parametrize("without", ["X-Identity-Status", "X-User-Id", "X-Project-Id"])
+    def test_headers_alone_are_believed_by_nobody(self, app: Flask, without: str) -> None:
+        headers = {key: value for key, value in CONFIRMED.items() if key != without}
+        assert app.test_client().get("/v1/leases", headers=headers).status_code == 401
+
+    def test_an_invalid_token(self, app: Flask) -> None:
+        headers = CONFIRMED | {"X-Identity-Status": "Invalid"}
+        assert app.test_client().get("/v1/leases", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("req-5cd661ee-9b63-48f7-974b-52811e48cfcc", True),
+        ("req-short", False),
+        ("req-5cd661ee-9b63-48f7-974b-52811e48cfcc<script>", False),
+    ],
+)
+def test_the_request_id_is_accepted_and_returned(app: Flask, given: str, kept: bool) -> None:
+    answer = app.test_client().get("/v1/leases", headers={"X-Openstack-Request-Id": given})
+    assert (answer.headers["X-Openstack-Request-Id"] == given) is kept

@@ -1,0 +1,66 @@
+"""The description of the interface."""
+
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from flask import Flask
+from jsonschema import Draft202012Validator
+from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
+
+from lease_scheduler.api.microversions import HISTORY, MAXIMUM
+from lease_scheduler.api.openapi import describe
+from lease_scheduler.api.routes import ROUTES
+from tests.unit.api.conftest import Client
+from tests.unit.api.fakes import Site
+
+
+@pytest.mark.parametrize("version", HISTORY)
+def test_it_is_valid_at_every_microversion(app: Flask, version: str) -> None:
+    answer = Client(app, version).get("/v1/openapi.json")
+    document = answer.json or {}
+    OPENAPI_31_VALIDATOR.validate(document)
+    for path in document["paths"].values():
+        for operation in path.values():
+            for part in [*operation["responses"].values(), operation.get("requestBody", {})]:
+                for content in part.get("content", {}).values():
+                    Draft202012Validator.check_schema(content["schema"])
+    assert document["info"]["version"] == version
+    assert len({operation["operationId"] for path in document["paths"].values() for operation in path.values()}) == sum(
+        map(len, document["paths"].values())
+    )
+
+
+def test_it_has_every_route_of_its_microversion_and_no_other(app: Flask) -> None:
+    for version in ("1.0", "1.7"):
+        document = Client(app, version).get("/v1/openapi.json").json or {}
+        described = {f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item}
+        assert described == {route.name for route in ROUTES if route.since.minor <= int(version.removeprefix("1."))}
+
+
+def test_tools_can_read_it(app: Flask) -> None:
+    document = Client(app, "latest").get("/v1/openapi.json").json or {}
+    operations = list(schemathesis.openapi.from_dict(document).get_all_operations())
+    assert len(operations) == len(ROUTES)
+    assert all(type(operation).__name__ == "Ok" for operation in operations)
+
+
+def test_requests_are_closed() -> None:
+    """Whatever has named keys takes no others; hosts alone take any, as capabilities."""
+
+    def objects(schema: object) -> list[dict[str, object]]:
+        if isinstance(schema, list):
+            return [found for each in schema for found in objects(each)]
+        if not isinstance(schema, dict):
+            return []
+        inner = [found for each in schema.values() for found in objects(each)]
+        return [schema, *inner] if "properties" in schema and schema.get("type") == "object" else inner
+
+    for route in ROUTES:
+        if route.body is not None and "/os-hosts" not in route.path:
+            assert objects(route.body(MAXIMUM))
+            assert all(found["additionalProperties"] is False for found in objects(route.body(MAXIMUM)))
+
+
+def test_where_it_is(site: Site, app: Flask) -> None:
+    assert describe(ROUTES, ROUTES[0].since, "http://there")["servers"] == [{"url": "http://there"}]

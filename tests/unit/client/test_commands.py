@@ -1,0 +1,338 @@
+"""The commands as a user gives them, and the requests that they become."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.client.conftest import Asked, Openstack, Service
+
+ID = "9f6a2c1e-0000-4000-8000-000000000001"
+LEASE = {
+    "id": ID,
+    "name": "night",
+    "kind": "best-effort",
+    "state": "queued",
+    "start_date": None,
+    "end_date": None,
+    "reservations": [{"id": "r", "hosts": ["compute-1"]}],
+    "events": [],
+}
+
+
+def sent(service: Service) -> list[tuple[str, str, str | None]]:
+    return [(asked.method, asked.path, asked.version) for asked in service.asked]
+
+
+def test_a_lease_is_asked_for_with_all_that_it_may_have(service: Service, openstack: Openstack) -> None:
+    service.will_answer("POST", "/v1/leases", {"lease": LEASE}, status=201)
+    outcome = openstack(
+        *("create", "night", "--kind", "deadline", "--nodes", "count=2,vcpus=4", "--duration", "2h"),
+        *("--deadline", "2030-01-01T00:00", "--start", "now", "--preemptible", "--preemption-mode", "suspend"),
+        *("--on-end", "snapshot", "--extra", "ticket=7", "--server", "name=web,image=i", "-f", "json"),
+    )
+    assert outcome.status == 0, outcome.errors
+    assert outcome.document["state"] == "queued"
+    assert outcome.document["reservations"] == [{"id": "r", "hosts": ["compute-1"]}]
+    assert service.asked == [
+        Asked(
+            "POST",
+            "/v1/leases",
+            {},
+            "reservation 1.3",
+            "secret",
+            {
+                "name": "night",
+                "kind": "deadline",
+                "nodes": [{"count": 2, "resources": {"VCPU": 4}}],
+                "duration": "2h",
+                "deadline": "2030-01-01T00:00",
+                "start_date": "now",
+                "preemptible": True,
+                "preemption_mode": "suspend",
+                "on_end": "snapshot",
+                "extras": {"ticket": "7"},
+                "servers": [{"name": "web", "image_id": "i"}],
+            },
+        )
+    ]
+
+
+def test_the_lowest_microversion_and_only_what_was_given(service: Service, openstack: Openstack) -> None:
+    service.will_answer("POST", "/v1/leases", {"lease": LEASE}, status=201)
+    words = ["create", "night", "--start", "2030-01-01 00:00", "--end", "2030-01-02 00:00", "--not-preemptible"]
+    assert openstack(*words, "--reservation", "resource_type=physical:host,min=1,max=1").status == 0
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.2"
+    assert asked.body == {
+        "name": "night",
+        "start_date": "2030-01-01 00:00",
+        "end_date": "2030-01-02 00:00",
+        "preemptible": False,
+        "reservations": [
+            {
+                "resource_type": "physical:host",
+                "min": 1,
+                "max": 1,
+                "hypervisor_properties": "",
+                "resource_properties": "",
+            }
+        ],
+    }
+
+
+def test_a_list_goes_on_over_all_pages(service: Service, openstack: Openstack) -> None:
+    pages = [
+        {"leases": [{**LEASE, "id": "a"}, {**LEASE, "id": "b"}], "leases_links": [{"rel": "next", "href": "..."}]},
+        {"leases": [{**LEASE, "id": "c"}]},
+    ]
+    service.will_answer("GET", "/v1/leases", *pages)
+    outcome = openstack("list", "--kind", "best-effort", "--sort", "start:desc", "--all-projects", "-f", "json")
+    assert [row["ID"] for row in outcome.document] == ["a", "b", "c"]
+    assert set(outcome.document[0]) == {"ID", "Name", "Kind", "State", "Start Date", "End Date"}
+    first, second = service.asked
+    assert first.query == {"kind": "best-effort", "sort_key": "start", "sort_dir": "desc", "all_projects": "true"}
+    assert second.query == first.query | {"marker": "b"}
+    assert {first.version, second.version} == {"reservation 1.2"}
+
+
+def test_a_list_ends_at_its_limit(service: Service, openstack: Openstack) -> None:
+    link = [{"rel": "next", "href": "..."}]
+    pages = [
+        {"leases": [{**LEASE, "id": "a"}, {**LEASE, "id": "b"}], "leases_links": link},
+        {"leases": [{**LEASE, "id": "c"}], "leases_links": link},
+    ]
+    service.will_answer("GET", "/v1/leases", *pages)
+    assert len(openstack("list", "--limit", "3", "--long", "-f", "json").document) == 3
+    assert [asked.query["limit"] for asked in service.asked] == ["3", "1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "version", "query"),
+    [
+        (["--deleted"], "reservation 1.4", {"deleted": "true"}),
+        (["--series", ID], "reservation 1.9", {"series_id": ID}),
+        (["--name", "x", "--state", "active", "--status", "ACTIVE", "--project", "p", "--marker", "m"],
+         "reservation 1.2", {"name": "x", "state": "active", "status": "ACTIVE", "project_id": "p", "marker": "m"}),
+    ],
+)  # fmt: skip
+def test_what_a_list_is_limited_to(
+    service: Service, openstack: Openstack, words: list[str], version: str, query: dict[str, str]
+) -> None:
+    service.will_answer("GET", "/v1/leases", {"leases": []})
+    assert openstack("list", *words).status == 0
+    (asked,) = service.asked
+    assert (asked.version, asked.query) == (version, query)
+
+
+def test_a_lease_is_named_by_its_id_or_by_a_name_that_only_it_has(service: Service, openstack: Openstack) -> None:
+    path = f"/v1/leases/{ID}"
+    service.will_answer("GET", path, {"lease": LEASE})
+    assert openstack("show", ID).status == 0
+    assert sent(service) == [("GET", path, "reservation 1.3")]
+    service.will_answer("GET", "/v1/leases", {"leases": [LEASE]})
+    assert openstack("show", "night").status == 0
+    assert sent(service)[1:] == [("GET", "/v1/leases", "reservation 1.1"), ("GET", path, "reservation 1.3")]
+    service.will_answer("GET", "/v1/leases", {"leases": []}, status=200)
+    none = openstack("show", "night")
+    assert (none.status, none.errors.strip()) == (1, "No lease found with a name or ID of 'night'.")
+    service.will_answer("GET", "/v1/leases", {"leases": [LEASE, LEASE]})
+    several = openstack("show", "night")
+    assert (several.status, several.errors.strip()) == (1, "2 leases are called 'night'; name one of them by its ID.")
+
+
+def test_a_deleted_lease_is_shown_if_one_asks_for_it(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE})
+    assert openstack("show", ID, "--deleted").status == 0
+    (asked,) = service.asked
+    assert (asked.version, asked.query) == ("reservation 1.4", {"deleted": "true"})
+
+
+def test_a_change(service: Service, openstack: Openstack) -> None:
+    service.will_answer("PUT", f"/v1/leases/{ID}", {"lease": LEASE})
+    words = ["--name", "day", "--end", "2030-01-01", "--before-end", "2029-12-31", "--if-version", "4"]
+    assert openstack("set", ID, *words, "--reservation", "id=r,amount=2").status == 0
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.2"
+    assert asked.body == {
+        "name": "day",
+        "end_date": "2030-01-01",
+        "before_end_date": "2029-12-31",
+        "version": 4,
+        "reservations": [{"id": "r", "amount": 2}],
+    }
+
+
+def test_deleting_with_and_without_a_reason(service: Service, openstack: Openstack) -> None:
+    path = f"/v1/leases/{ID}"
+    service.will_answer("DELETE", path, "", status=204)
+    assert openstack("delete", ID, ID).status == 0
+    assert sent(service) == [("DELETE", path, "reservation 1.0")] * 2
+    service.will_answer("POST", f"{path}/action", {"lease": LEASE})
+    assert openstack("delete", ID, "--reason", "too late").status == 0
+    assert service.asked[-1].body == {"cancel": {"reason": "too late"}}
+
+
+@pytest.mark.parametrize(
+    ("words", "body"),
+    [
+        (["extend", ID, "--by", "2h"], {"extend": {"by": "2h"}}),
+        (["extend", ID, "--end", "2030-01-01"], {"extend": {"end_date": "2030-01-01"}}),
+        (["extend", ID, "--duration", "1d"], {"extend": {"duration": "1d"}}),
+        (["shrink", ID, "--by", "2h"], {"shrink": {"by": "2h"}}),
+        (["shrink", ID, "--reservation", "id=r,amount=1"], {"shrink": {"reservations": [{"id": "r", "amount": 1}]}}),
+        (["move", ID, "--away-from", "a", "--away-from", "b"], {"move": {"hosts_away": ["a", "b"]}}),
+        (["move", ID, "--start", "s", "--end", "e"], {"move": {"start_date": "s", "end_date": "e"}}),
+        (["end", ID], {"end": {}}),
+    ],
+)
+def test_actions(service: Service, openstack: Openstack, words: list[str], body: dict[str, Any]) -> None:
+    service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": LEASE})
+    outcome = openstack(*words, "-f", "json")
+    assert outcome.document["id"] == ID
+    (asked,) = service.asked
+    assert (asked.version, asked.body) == ("reservation 1.7", body)
+
+
+def test_a_quote_has_the_terms_of_a_lease(service: Service, openstack: Openstack) -> None:
+    quote = {"granted": False, "reason": "full", "alternatives": [{"change": "start", "start": "2030-01-01T00:00:00Z"}]}
+    service.will_answer("POST", "/v1/quotes", {"quote": quote})
+    outcome = openstack("quote", "night", "--kind", "immediate", "--nodes", "vcpus=1", "--duration", "1h", "-f", "json")
+    assert outcome.document == quote
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.6"
+    assert asked.body["nodes"] == [{"count": 1, "resources": {"VCPU": 1}}]
+
+
+def test_availability(service: Service, openstack: Openstack) -> None:
+    windows = [{"start": "2030-01-01T00:00:00Z", "end": None, "count": 3}]
+    service.will_answer("GET", "/v1/availability", {"availability": {"windows": windows, "earliest": None}})
+    nodes = 'count=2,vcpus=4,CUSTOM_GPU=1,trait=A,trait=B,exclusive=true,per_host=1,properties=["==", "$a", "b"]'
+    outcome = openstack("availability", "--nodes", nodes, "--start", "now", "--duration", "2h", "-f", "json")
+    assert outcome.document == [{"Start": "2030-01-01T00:00:00Z", "End": None, "Count": 3}]
+    (asked,) = service.asked
+    assert asked.version == "reservation 1.5"
+    assert asked.query == {
+        "start": "now",
+        "duration": "2h",
+        "count": "2",
+        "resources": "VCPU:4,CUSTOM_GPU:1",
+        "traits": "A,B",
+        "properties": '["==", "$a", "b"]',
+        "exclusive": "true",
+        "per_host": "1",
+    }
+
+
+def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) -> None:
+    entry = {"time": "2030-01-01T00:00:00Z", "from": "queued", "to": "active", "reason": "its turn"}
+    service.will_answer("GET", f"/v1/leases/{ID}/history", {"history": [entry]})
+    assert openstack("history", ID, "-f", "value").output == "2030-01-01T00:00:00Z queued active its turn\n"
+    host = {"hypervisor_hostname": "compute-1", "reservation_id": "r"}
+    service.will_answer("GET", f"/v1/leases/{ID}/hosts", {"hosts": [host]})
+    assert openstack("host", "list", ID, "-f", "value").output == "compute-1 r\n"
+    used = {"project_id": "p", "node_hours": 1.5, "resource_hours": {"VCPU": 3.0}, "kinds": {}}
+    service.will_answer("GET", "/v1/usage", {"start": "s", "end": "e", "usage": [used]})
+    (row,) = openstack("usage", "--all-projects", "--start", "s", "--end", "e", "-f", "json").document
+    assert row["Resource Hours"] == {"VCPU": 3.0}
+    assert service.asked[-1].query == {"start": "s", "end": "e", "all_projects": "true"}
+    service.will_answer("GET", "/v1/leases.ics", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n")
+    assert openstack("feed").output.splitlines() == ["BEGIN:VCALENDAR", "END:VCALENDAR"]
+    versions = ["reservation 1.4", "reservation 1.7", "reservation 1.10", "reservation 1.11"]
+    assert [asked.version for asked in service.asked] == versions
+
+
+def test_maintenances(service: Service, openstack: Openstack) -> None:
+    service.will_answer("POST", "/v1/maintenances", {"maintenance": LEASE}, status=201)
+    words = ["maintenance", "create", "new disks", "--host", "compute-1", "--host", "2"]
+    assert openstack(*words, "--duration", "4h").status == 0
+    assert openstack(*words, "--start", "s", "--end", "e").status == 0
+    name_and_hosts = {"name": "new disks", "hosts": ["compute-1", "2"]}
+    assert [asked.body for asked in service.asked] == [
+        name_and_hosts | {"start_date": "now", "duration": "4h"},
+        name_and_hosts | {"start_date": "s", "end_date": "e"},
+    ]
+    service.will_answer("GET", "/v1/maintenances", {"maintenances": [LEASE]})
+    (row,) = openstack("maintenance", "list", "-f", "json").document
+    assert row["Hosts"] == ["compute-1"]
+    assert {asked.version for asked in service.asked} == {"reservation 1.8"}
+
+
+def test_series(service: Service, openstack: Openstack) -> None:
+    series = {"id": ID, "name": "weekly", "rule": "FREQ=WEEKLY;COUNT=3", "project_id": "p", "created_at": None}
+    service.will_answer("POST", "/v1/series", {"series": {**series, "leases": ["a"], "refused": []}}, status=201)
+    words = ["--nodes", "vcpus=1", "--start", "2030-01-01", "--duration", "1h", "--rule", "FREQ=WEEKLY;COUNT=3"]
+    assert openstack("series", "create", "weekly", *words, "-f", "json").document["leases"] == ["a"]
+    assert service.asked[-1].body == {
+        "name": "weekly",
+        "rule": "FREQ=WEEKLY;COUNT=3",
+        "lease": {
+            "name": "weekly",
+            "nodes": [{"count": 1, "resources": {"VCPU": 1}}],
+            "start_date": "2030-01-01",
+            "duration": "1h",
+        },
+    }
+    service.will_answer("GET", "/v1/series", {"series": [series]})
+    assert openstack("series", "list", "-f", "json").document[0]["Rule"] == "FREQ=WEEKLY;COUNT=3"
+    service.will_answer("GET", f"/v1/series/{ID}", {"series": {**series, "leases": ["a"]}})
+    assert openstack("series", "show", "weekly", "-f", "json").document["leases"] == ["a"]
+    service.will_answer("DELETE", f"/v1/series/{ID}", "", status=204)
+    assert openstack("series", "delete", "weekly").status == 0
+    assert service.asked[-1].method == "DELETE"
+    assert {asked.version for asked in service.asked} == {"reservation 1.9"}
+
+
+def test_a_refusal_is_one_line_with_what_would_be_possible(service: Service, openstack: Openstack) -> None:
+    refusal = {
+        "error_code": 409,
+        "error_name": 409,
+        "error_message": "Not enough hosts available",
+        "alternatives": [
+            {"change": "start", "start": "2030-01-01T00:00:00Z", "end": None, "count": None},
+            {"change": "count", "start": None, "end": None, "count": 1},
+        ],
+    }
+    service.will_answer("POST", "/v1/leases", refusal, status=409)
+    outcome = openstack("create", "night", "--nodes", "vcpus=1", "--duration", "1h", "--kind", "immediate")
+    assert outcome.status == 1
+    assert outcome.errors == (
+        "Not enough hosts available. Possible: change start, start 2030-01-01T00:00:00Z; change count, count 1 "
+        "(HTTP 409)\n"
+    )
+    assert outcome.output == ""
+
+
+def test_an_answer_that_nobody_expects_is_one_line_too(service: Service, openstack: Openstack) -> None:
+    service.will_answer("GET", f"/v1/leases/{ID}", "<h1>Bad\nGateway</h1>", status=502)
+    outcome = openstack("show", ID)
+    assert (outcome.status, outcome.errors) == (1, "HTTP 502: <h1>Bad Gateway</h1>\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["create", "night", "--nodes", "vcpus=none"], "argument --nodes: vcpus: none is not a whole number"),
+        (["create", "night", "--kind", "eternal"], "argument --kind: invalid choice: 'eternal'"),
+        (["list", "--limit", "0"], "argument --limit: 0 is not a whole number of at least 1"),
+        (["extend", ID], "one of the arguments --by --end --duration is required"),
+        (["extend", ID, "--by", "1h", "--end", "x"], "not allowed with argument --by"),
+        (["availability"], "the following arguments are required: --nodes"),
+        (["maintenance", "create", "x", "--duration", "1h"], "the following arguments are required: --host"),
+    ],
+)
+def test_a_wrong_command_line_asks_the_service_nothing(
+    service: Service, openstack: Openstack, words: list[str], problem: str
+) -> None:
+    outcome = openstack(*words)
+    assert outcome.status == 2
+    assert problem in outcome.errors.splitlines()[-1]
+    assert service.asked == []
+
+
+def test_each_command_explains_itself(openstack: Openstack) -> None:
+    outcome = openstack("create", "--help")
+    assert outcome.status == 0
+    assert "Ask for a lease" in outcome.output
+    assert "--deadline <date>" in outcome.output
