@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.servers.fixtures"]
+
 # The same examples on every run and machine; HYPOTHESIS_PROFILE=hunt looks for new ones.
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, max_examples=100)
 settings.register_profile("hunt", deadline=None, max_examples=5_000)

@@ -93,6 +93,10 @@ class Page:
         """What an element says."""
         return self.one(selector).text
 
+    def says(self, selector: str, text: str) -> None:
+        """Wait until an element says this."""
+        self.until(lambda: self.text(selector) == text)
+
     def shown(self, selector: str) -> bool:
         """Whether an element is to be seen."""
         return self.one(selector).is_displayed()
@@ -161,6 +165,6 @@ class Page:
 
     def console(self) -> list[str]:
         """Errors on the console since the last look; requests for data that a test lets fail are none."""
-        entries = self.driver.get_log("browser")
+        entries: list[dict[str, str]] = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         errors = [one for one in entries if one["level"] == "SEVERE"]
         return [json.dumps(one) for one in errors if one.get("source") != "network" or "/v1/" not in one["message"]]

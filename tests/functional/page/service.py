@@ -222,8 +222,12 @@ class Server:
     """Serves one service at a time on a free port of the loopback."""
 
     def __init__(self) -> None:
-        self._handler = type("BoundHandler", (Handler,), {"service": Service()})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler)
+
+        class BoundHandler(Handler):
+            service = Service()
+
+        self._handler = BoundHandler
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), BoundHandler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()

@@ -22,7 +22,8 @@ const channels = (colour) => {
   return [...canvas.getImageData(0, 0, 1, 1).data];
 };
 const luminance = ([r, g, b]) => {
-  const linear = [r, g, b].map((value) => value / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+  const linear = [r, g, b].map((value) => value / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
 };
 const ground = (element) => {
@@ -48,29 +49,31 @@ return [seen, bad];
 #: Faults that need no judgement: names, roles, references, headings.
 _FAULTS = """
 const faults = [];
+const start = (element) => element.outerHTML.slice(0, 80);
+const usable = "button, input, select, a[href], summary, [tabindex], [role=tabpanel], dialog";
 const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
 if (new Set(ids).size < ids.length) faults.push("an id is there twice");
 for (const name of ["aria-labelledby", "aria-describedby", "aria-controls", "for"])
   for (const element of document.querySelectorAll(`[${name}]`))
-    if (!document.getElementById(element.getAttribute(name))) faults.push(`${name} of ${element.outerHTML.slice(0, 80)}`);
-for (const element of document.querySelectorAll("button, input, select, a[href], summary, [tabindex], [role=tabpanel], dialog")) {
+    if (!document.getElementById(element.getAttribute(name))) faults.push(`${name} of ${start(element)}`);
+for (const element of document.querySelectorAll(usable)) {
   if (!element.checkVisibility()) continue;
   const label = element.getAttribute("aria-label") || element.textContent.trim() ||
     document.getElementById(element.getAttribute("aria-labelledby"))?.textContent.trim() ||
     [...(element.labels ?? [])].map((one) => one.textContent.trim()).join("");
-  if (!label) faults.push(`no name: ${element.outerHTML.slice(0, 80)}`);
+  if (!label) faults.push(`no name: ${start(element)}`);
 }
 for (const cell of document.querySelectorAll("table th")) if (!cell.scope) faults.push("a head without scope");
 for (const table of document.querySelectorAll("table")) if (!table.caption) faults.push("a table without caption");
 for (const element of document.querySelectorAll("[tabindex]"))
   if (element.tabIndex > 0) faults.push("a tab index of its own");
 for (const element of document.querySelectorAll("[style]"))
-  if (!element.closest("#chart, #tip")) faults.push(`inline style: ${element.outerHTML.slice(0, 80)}`);
+  if (!element.closest("#chart, #tip")) faults.push(`inline style: ${start(element)}`);
 if (document.querySelectorAll("h1").length !== 1) faults.push("not one h1");
 if (document.querySelectorAll("main").length !== 1) faults.push("not one main");
 if (!document.documentElement.lang || !document.title) faults.push("no language or title");
 for (const element of document.querySelectorAll("[aria-hidden=true] :is(button, a, input, [tabindex])"))
-  faults.push(`hidden, yet in the tab order: ${element.outerHTML.slice(0, 80)}`);
+  faults.push(`hidden, yet in the tab order: ${start(element)}`);
 return faults;
 """
 
@@ -218,15 +221,11 @@ def test_details_on_a_narrow_screen(page: Page, sight: Service) -> None:
     assert page.script("return document.getElementById('details').matches(':modal')") is True
     assert page.script("const d = document.getElementById('details'); return d.scrollWidth <= d.clientWidth") is True
     assert page.script("return document.documentElement.scrollWidth <= innerWidth") is True
+    inside = "const e = document.activeElement; return e === document.body || e.closest('#details') !== null"
     for _ in range(6):
         page.tab()
-        assert page.script("return document.activeElement.closest('#details, body').id || 'body'") in (
-            "details",
-            "body",
-        )
-        assert page.script(
-            "return document.activeElement === document.body || !!document.activeElement.closest('#details')"
-        )
+        # Between the last and the first element the focus is in the browser's own bars.
+        assert page.script(inside) is True
     page.press(Keys.ESCAPE)
     assert not page.shown("#details")
     assert page.focus() == "id-mesh"

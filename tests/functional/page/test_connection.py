@@ -37,16 +37,13 @@ def test_lease_is_suspended_and_comes_back(page: Page, service: Service) -> None
     """The whole way of a preempted lease: active, suspending, suspended, resuming, active, done."""
     service.put(lease("job", "best-effort", "active", holdings=[holding(-1, 4, [1], suspend=600)]))
     page.open("#rows=24")
-    states = (
-        ("suspending", "4"), ("suspended-queued", "0"), ("suspended-scheduled", "0"), ("resuming", "4"), ("active", "4"),
-    )  # fmt: skip
-    for state, _ in states:
-        suspended = state.startswith("suspended")
+    for state in ("suspending", "suspended-queued", "suspended-scheduled", "resuming", "active"):
+        suspended = int(state.startswith("suspended"))
         service.change("job", state=state, holdings=[] if suspended else [holding(-1, 4, [1])])
-        page.until(lambda wanted=suspended: page.text("#count-suspended") == str(int(wanted)))
-        assert page.text("#count-active") == str(int(not suspended))
+        page.says("#count-suspended", str(suspended))
+        page.says("#count-active", str(1 - suspended))
     service.change("job", state="done", holdings=[], past=[past(-1, 0, [1])])
-    page.until(lambda: page.text("#count-active") == "0")
+    page.says("#count-active", "0")
     assert page.text("#use") == "0 %"
 
 

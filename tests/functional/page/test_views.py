@@ -7,6 +7,9 @@ from selenium.webdriver import Keys
 from tests.functional.page.browser import Page
 from tests.functional.page.service import HOUR, NOW, Service, holding, host, lease
 
+#: The dash that stands for no value.
+NONE = "\N{EN DASH}"
+
 
 def test_counts(page: Page, sight: Service) -> None:
     """Leases are counted by group of states, hosts by whether a lease holds them now."""
@@ -37,7 +40,7 @@ def test_queue(page: Page, sight: Service) -> None:
     page.one("#tab-queue").click()
     assert page.names("queue") == ["mesh", "genome", "late"]
     assert page.cells("queue", "genome") == [
-        "genome", "2", "queued", "physics", "64", "2 Mar 2026, 02:00", "10 h", "1 h 30 min", "–",
+        "genome", "2", "queued", "physics", "64", "2 Mar 2026, 02:00", "10 h", "1 h 30 min", NONE,
     ]  # fmt: skip
     assert page.cells("queue", "mesh")[-1] == "2 Mar 2026, 15:00"
     page.until(lambda: page.driver.current_url.endswith("#view=queue"))
@@ -55,7 +58,7 @@ def test_table_has_all_leases(page: Page, sight: Service) -> None:
     page.open("#view=leases")
     assert len(page.names("leases")) == 8
     assert page.cells("leases", "course") == [
-        "course", "reservation", "active", "physics", "1", "2 Mar 2026, 10:00", "2 Mar 2026, 16:00", "–",
+        "course", "reservation", "active", "physics", "1", "2 Mar 2026, 10:00", "2 Mar 2026, 16:00", NONE,
         "2 Mar 2026, 02:00",
     ]  # fmt: skip
 

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from lease_scheduler.engine.records import Changes, DeposedError, Intent
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.store.sql import purge, schema
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.store import SqlStore
+
+from . import values
+
+
+def _leading(database: Engine) -> SqlStore:
+    store = SqlStore(database)
+    store.take_over("engine", 1)
+    store.load()
+    return store
+
+
+def _rows(database: Engine, table: str) -> int:
+    with database.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(schema.METADATA.tables[table])).scalar_one())
+
+
+def test_everything_that_is_written_is_read_again(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(3)
+    document = values.document(lease)
+    changes = values.changes_of(lease, document)
+    store.commit(changes)
+    found = SqlStore(database)
+    assert found.take_over("another", 30) == 2
+    snapshot = found.load()
+    assert snapshot.leases == (lease,)
+    assert snapshot.documents == {lease.lease_id: document}
+    assert snapshot.intents == tuple(changes.begun)
+    assert [host.name for host in snapshot.hosts] == ["compute-1", "compute-2", "compute-3"]
+    assert snapshot.hosts[0] == values.host(1)
+    assert snapshot.floating_ips[0].floating_ip_address == "10.0.0.1"
+    assert snapshot.series == tuple(changes.series.values())
+    assert snapshot.private_properties == {("physical:host", "rack"): True}
+    assert (snapshot.next_sequence, snapshot.next_intent, snapshot.clock) == (4, 3, 20)
+    assert [message for _, message in found.waiting_messages()] == changes.messages
+
+
+def test_a_lease_that_is_written_again_replaces_all_that_belonged_to_it(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    store.commit(values.changes_of(lease, document))
+    later = replace(lease, state=LeaseState.ACTIVE, active_since=25, reservations=lease.reservations[1:], saved_on=None)
+    again = Changes(25)
+    again.leases = {lease.lease_id: later}
+    again.documents = {lease.lease_id: replace(document, name="renamed", reservations=document.reservations[:1])}
+    again.over = [1]
+    store.commit(again)
+    snapshot = _leading(database).load()
+    assert snapshot.leases == (later,)
+    assert snapshot.documents[lease.lease_id].name == "renamed"
+    assert len(snapshot.documents[lease.lease_id].reservations) == 1
+    assert [intent.intent_id for intent in snapshot.intents] == [2]
+    view = SqlReader(database).lease(lease.lease_id)
+    assert view is not None
+    assert (view["version"], view["state"]) == (2, "active")
+
+
+def test_a_lease_that_is_over_is_not_loaded_but_still_shown(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    store.commit(values.changes_of(lease, document))
+    over = Changes(80)
+    over.leases = {
+        lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None, reason="done")
+    }
+    over.documents = {lease.lease_id: document}
+    store.commit(over)
+    assert _leading(database).load().leases == ()
+    view = SqlReader(database).lease(lease.lease_id)
+    assert view is not None
+    assert (view["state"], view["ended"], view["holdings"]) == ("done", 80, [])
+
+
+def test_who_was_deposed_can_write_nothing(database: Engine) -> None:
+    first = _leading(database)
+    values.hosts(first)
+    second = SqlStore(database)
+    second.take_over("second", 2)
+    lease = values.lease(0)
+    changes = values.changes_of(lease, values.document(lease))
+    with pytest.raises(DeposedError):
+        first.commit(changes)
+    with pytest.raises(DeposedError):
+        first.record_steps([(1, 1)])
+    with pytest.raises(DeposedError):
+        first.load()
+    assert not first.is_mine()
+    assert second.is_mine()
+    assert _rows(database, "leases") == 0
+
+
+def test_steps_of_an_intent_are_kept(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    store.commit(values.changes_of(lease, values.document(lease)))
+    store.record_steps([(1, 2)])
+    intents = _leading(database).load().intents
+    assert [(intent.intent_id, intent.step) for intent in intents] == [(1, 2), (2, 0)]
+
+
+def test_nothing_is_written_if_one_part_of_a_transaction_fails(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    store.commit(values.changes_of(lease, document))
+    twice = Changes(30)
+    other = values.lease(1)
+    twice.leases = {other.lease_id: other}
+    twice.documents = {other.lease_id: values.document(other)}
+    twice.begun = [Intent(1, other.lease_id, None)]  # the number is taken
+    with pytest.raises(Exception, match="(?i)unique|duplicate"):
+        store.commit(twice)
+    assert [each.lease_id for each in _leading(database).load().leases] == [lease.lease_id]
+
+
+def test_engines_that_take_over_at_the_same_time_get_different_numbers(database: Engine) -> None:
+    epochs: list[int] = []
+    together = threading.Barrier(6)
+
+    def take_over(name: str) -> None:
+        store = SqlStore(database)
+        together.wait()
+        epochs.append(store.take_over(name, 1))
+
+    threads = [threading.Thread(target=take_over, args=(f"engine-{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(epochs) == [1, 2, 3, 4, 5, 6]
+
+
+def test_only_the_last_one_who_took_over_can_write_when_many_try(database: Engine) -> None:
+    stores = []
+    for number in range(4):
+        store = SqlStore(database)
+        store.take_over(f"engine-{number}", 1)
+        stores.append(store)
+    written, deposed = [], []
+    together = threading.Barrier(4)
+
+    def write(number: int) -> None:
+        changes = Changes(2)
+        changes.hosts = {number: values.host(number)}
+        together.wait()
+        try:
+            stores[number].commit(changes)
+            written.append(number)
+        except DeposedError:
+            deposed.append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (written, sorted(deposed)) == ([3], [0, 1, 2])
+    assert _rows(database, "hosts") == 1
+
+
+def test_sent_notifications_are_forgotten_and_the_others_keep_their_order(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    for sequence in range(3):
+        lease = values.lease(sequence)
+        changes = values.changes_of(lease, values.document(lease))
+        changes.begun = []
+        store.commit(changes)
+    waiting = store.waiting_messages()
+    store.forget_messages([waiting[0][0]])
+    assert store.waiting_messages() == waiting[1:]
+
+
+def test_lists_filter_sort_and_page(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    names = ["b", "a", "c", "a", "d"]
+    for sequence, name in enumerate(names):
+        lease = values.lease(sequence)
+        changes = Changes(20)
+        changes.leases = {lease.lease_id: lease}
+        project = "even" if sequence % 2 == 0 else "odd"
+        changes.documents = {lease.lease_id: values.document(lease, name=name, project_id=project)}
+        store.commit(changes)
+    reader = SqlReader(database)
+    assert [view["name"] for view in reader.leases({})] == names
+    assert [view["name"] for view in reader.leases({"project_id": "odd"})] == ["a", "a"]
+    seen: list[str] = []
+    marker = None
+    for _ in range(4):
+        page = reader.leases({}, [("name", "desc")], limit=2, marker=marker)
+        if not page:
+            break
+        seen += [view["name"] for view in page]
+        marker = page[-1]["id"]
+    assert seen == ["d", "c", "b", "a", "a"]
+    assert [view["name"] for view in reader.leases({"statuses": ["ACTIVE"]})] == []
+    assert len(reader.leases({"statuses": ["PENDING"]})) == 5
+
+
+def test_allocations_name_the_reservation_of_each_host(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    store.commit(values.changes_of(lease, document))
+    instances, whole = (reservation.reservation_id for reservation in document.reservations)
+    found = {each["resource_id"]: each["reservations"] for each in SqlReader(database).allocations(now=0)}
+    assert [(each["id"], each["start"], each["end"]) for each in found["1"]] == [
+        (instances, 25, 60),
+        (whole, 25, 60),
+        (whole, 95, 130),
+    ]
+    assert [(each["id"], each["start"]) for each in found["2"]] == [(instances, 25), (instances, 95)]
+    assert found["3"] == []
+    only = SqlReader(database).allocations(reservation_id=whole)
+    assert [each["resource_id"] for each in only if each["reservations"]] == ["1"]
+
+
+def test_what_was_used_is_counted_within_the_interval(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    store.commit(values.changes_of(lease, values.document(lease)))
+    (entry,) = SqlReader(database).usage("project", 25, 100)
+    assert entry["node_seconds"] == 5 * 3
+    assert entry["resource_seconds"] == {"VCPU": 5 * 4}
+    assert SqlReader(database).usage("project", 30, 100) == []
+    assert SqlReader(database).usage("other", 0, 100) == []
+
+
+def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    first, second = values.lease(0), values.lease(1)
+    for lease in (first, second):
+        changes = Changes(20)
+        changes.leases = {lease.lease_id: lease}
+        changes.documents = {lease.lease_id: values.document(lease)}
+        store.commit(changes)
+    reader = SqlReader(database)
+    everything = reader.calendar(0, 1_000)
+    assert [each["id"] for each in everything["leases"]] == [first.lease_id, second.lease_id]
+    assert len(everything["hosts"]) == 3
+    gone = Changes(30)
+    gone.leases = {first.lease_id: replace(first, state=LeaseState.CANCELLED, ended=30, reservations=(), saved_on=None)}
+    gone.documents = {first.lease_id: values.document(first, deleted_at=30)}
+    store.commit(gone)
+    changed = reader.calendar(0, 1_000, everything["revision"])
+    assert (changed["complete"], changed["leases"], changed["removed"]) == (False, [], [first.lease_id])
+
+
+def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0)
+    document = values.document(lease)
+    changes = values.changes_of(lease, document)
+    changes.begun = []
+    store.commit(changes)
+    over = Changes(80)
+    over.leases = {lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None)}
+    over.documents = {lease.lease_id: document}
+    store.commit(over)
+    assert purge.count(database, 80) == 0
+    assert purge.purge(database, 81) == 1
+    for table in ("leases", "lease_reservations", "holdings", "lease_history", "usage_records"):
+        assert _rows(database, table) == 0, table
