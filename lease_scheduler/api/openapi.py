@@ -7,14 +7,19 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lease_scheduler.api.interfaces import Document
-from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, Version
+from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, SERVICE_TYPE, V1_2, Version
 from lease_scheduler.api.schemas import base
+from lease_scheduler.api.validation import DATE_FORM, FORM
 
 if TYPE_CHECKING:
     from lease_scheduler.api.routes import Route
 
 _ERROR = {"$ref": "#/components/schemas/Error"}
 _ARGUMENT = re.compile(r"\{(\w+)\}")
+
+_DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_MINUTE = f"{_DAY} ([01][0-9]|2[0-3]):[0-5][0-9]"
+_ISO = f"|{_DAY}T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
 
 _REASONS = {
     400: "Something in the request is not right; the message names it.",
@@ -44,6 +49,11 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
         "info": {
             "title": "lease-scheduler",
             "version": str(version),
+            "description": (
+                f"What is served with the header 'OpenStack-API-Version: {SERVICE_TYPE} {version}'. "
+                f"Ask for this document with another version ({MINIMUM} to {MAXIMUM}) to see that one. "
+                f"Without the header, {MINIMUM} is served."
+            ),
             "summary": "Reservations, deadlines and best-effort leases on one pool of OpenStack hosts",
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
@@ -57,11 +67,26 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
     }
 
 
+def _with_forms(schema: Any, version: Version) -> Any:
+    """The schema with patterns where the form of a text is checked by other means."""
+    if isinstance(schema, list):
+        return [_with_forms(each, version) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    shown = {key: _with_forms(value, version) for key, value in schema.items() if key not in (DATE_FORM, FORM)}
+    if DATE_FORM in schema:
+        # Where there are lease kinds there are ISO 8601 dates.
+        shown["pattern"] = f"^(now|{_MINUTE}{_ISO if version >= V1_2 else ''})$"
+    elif FORM in schema:
+        shown["pattern"] = schema[FORM]
+    return shown
+
+
 def _operation(route: Route, version: Version) -> Document:
     operation: Document = {
         "operationId": _operation_id(route),
         "summary": route.summary,
-        "parameters": [*_path_parameters(route), *_query_parameters(route, version), _version_header(version)],
+        "parameters": [*_path_parameters(route), *_query_parameters(route, version)],
         "responses": _responses(route, version),
     }
     if route.rule is not None:
@@ -69,7 +94,7 @@ def _operation(route: Route, version: Version) -> Document:
     if route.body is not None:
         operation["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": route.body(version)}},
+            "content": {"application/json": {"schema": _with_forms(route.body(version), version)}},
         }
     return operation
 
@@ -95,21 +120,11 @@ def _query_parameters(route: Route, version: Version) -> list[Document]:
             "in": "query",
             "required": parameter.required,
             "description": parameter.description,
-            "schema": parameter.schema,
+            "schema": _with_forms(parameter.schema, version),
         }
         for parameter in route.query
         if parameter.since <= version
     ]
-
-
-def _version_header(version: Version) -> Document:
-    return {
-        "name": "OpenStack-API-Version",
-        "in": "header",
-        "required": version > MINIMUM,
-        "description": "The microversion; without it 1.0 is served.",
-        "schema": {"type": "string", "enum": [f"{SERVICE_TYPE} {version}"]},
-    }
 
 
 def _responses(route: Route, version: Version) -> Document:

@@ -22,6 +22,10 @@ VersionedSchema = Callable[[Version], Schema]
 WANTED = "x-wanted"
 #: Keyword of a schema that says what the error message is, word for word.
 MESSAGE = "x-message"
+#: Keyword of a text that is a date, whose form is checked where it is read.
+DATE_FORM = "x-date"
+#: Keyword of a text whose form is checked where it is read: how it is described to others.
+FORM = "x-form"
 #: Keyword of a list of alternatives: the property by whose value one of them is chosen.
 CHOSEN_BY = "x-chosen-by"
 

@@ -169,7 +169,8 @@ class Engine:
         :raises NoPlaceError: there are no others; everything is as it was
         """
         now = self._clock.now()
-        return self._followed_up(self._changes.move(self._live(lease_id), away, now, reason), now)
+        # Whoever waits for a better place is not planned again: it might be the lease itself, on the same hosts.
+        return self._followed_up(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
 
     def end(self, lease_id: str, reason: str = "ended by its consumer") -> None:
         """End a lease now: as done if its VMs run or their memory is saved, as cancelled if nothing has begun.
@@ -187,12 +188,12 @@ class Engine:
             raise InvalidValueError("lease_id", f"there is no live lease {lease_id}")
         return lease
 
-    def _followed_up(self, change: Change, now: int) -> Change:
+    def _followed_up(self, change: Change, now: int, *, replan: bool = True) -> Change:
         """Store what changed, and let others use what came free."""
         if change.after is change.before:
             return change
         self._state.publish(now)
-        if change.before.reservations:
+        if replan and change.before.reservations:
             self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
         self._steps.serve_queue(now)
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)

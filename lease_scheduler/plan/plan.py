@@ -255,7 +255,8 @@ class Plan:
     @contextmanager
     def closed(self, hosts: Iterable[int], now: int) -> Iterator[None]:
         """Keep hosts out of the plan while the block plans something."""
-        closed = sorted(set(hosts) - self.outages)
+        closed = sorted(set(hosts))
+        out = {host: self._outages[host] for host in closed if host in self._outages}
         for host in closed:
             self.block(host, now, FOREVER)
         try:
@@ -263,6 +264,8 @@ class Plan:
         finally:
             for host in closed:
                 self.unblock(host)
+                if host in out:
+                    self.block(host, *out[host])
 
     def _with_outage(self, host: int, sign: int) -> Availability:
         start, end = self._outages[host]

@@ -32,7 +32,7 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
             continue
         suspended = _can_be_cut(context, lease, reservation, start, now)
-        if not suspended and lease.state not in _INTERRUPTIBLE:
+        if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
             continue
         run_so_far = max(0, start - reservation.run_start)
         overhead = 0
@@ -44,6 +44,11 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
             found.append((-score, lease.sequence, lease))
     found.sort(key=lambda entry: entry[:2])
     return [lease for _, _, lease in found]
+
+
+def _shuts_down(lease: Lease) -> bool:
+    """Whether its run is over and its VMs are being stopped."""
+    return lease.state is LeaseState.ACTIVE and lease.active_since is None
 
 
 def remaining_before(lease: Lease, reservation: Reservation) -> int:

@@ -144,8 +144,9 @@ class SiteEngine:
         self.last_host_id = max(self.hosts, default=0)
         self.work = UnitOfWork(snapshot.next_intent)
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
+        self.planner = make_planner(build_site(snapshot.hosts, snapshot.floating_ips))
         self.engine = Engine(
-            make_planner(build_site(snapshot.hosts, snapshot.floating_ips)),
+            self.planner,
             admission,
             clock,
             self.work,

@@ -40,12 +40,22 @@ class UnitOfWork:
         self.leases = {lease.lease_id: lease for lease in leases}
         self.documents = dict(documents)
         for intent in intents:
-            self._open.setdefault(intent.lease_id, []).append(intent)
+            self._restore_intent(intent)
         self._touched = {
             lease.lease_id
             for lease in self.leases.values()
             if lease.started is not None or lease.lease_id in self._open
         }
+
+    def _restore_intent(self, intent: Intent) -> None:
+        """Go on with an intent, unless it does not matter any more: its lease is over, or all of it is destroyed."""
+        if intent.operation is not None and intent.lease_id not in self.leases:
+            self._changes.over.append(intent.intent_id)
+            return
+        if intent.operation is None:
+            given_up = self._open.pop(intent.lease_id, [])
+            self._changes.over += [earlier.intent_id for earlier in given_up]
+        self._open.setdefault(intent.lease_id, []).append(intent)
 
     # -- what the rest of the service adds ----------------------------------------------------------------
 

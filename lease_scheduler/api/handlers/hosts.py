@@ -32,8 +32,6 @@ def update_host(request: ApiRequest) -> Answer:
     """Set and remove capabilities."""
     host = host_named(request)
     values = request.body
-    if not values:
-        raise ApiError(400, "No data to update", "body")
     for key in values:
         if key in FACTS or key == "name":
             raise ApiError(400, f"{key}: is a fact of the host and no capability; it cannot be set", key)

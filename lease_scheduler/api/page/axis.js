@@ -40,7 +40,8 @@ export function ticks(start, end, perPixel) {
   if (step === undefined) {
     const count = MONTHS.find((candidate) => candidate * MONTH >= room * 1.4) ?? MONTHS.at(-1);
     const minor = [...months(start, end, count)].map((at) => ({ at, label: month(at).slice(0, 3) }));
-    const major = [...months(start, end, 12)].map((at) => ({ at, label: String(new Date(at * 1000).getUTCFullYear()) }));
+    const year = (at) => String(new Date(at * 1000).getUTCFullYear());
+    const major = [...months(start, end, 12)].map((at) => ({ at, label: year(at) }));
     return { minor, major };
   }
   const label = step < DAY ? timeOfDay : weekday;

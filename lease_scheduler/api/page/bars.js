@@ -76,7 +76,8 @@ function middle(frame, top, bottom) {
 function paintRowLines(context, palette, frame, block, left, right) {
   context.fillStyle = palette.surface;
   context.globalAlpha = 0.25;
-  for (let row = Math.max(block.row + 1, frame.firstRow); row < Math.min(block.row + block.rows, frame.lastRow); row += 1) {
+  const end = Math.min(block.row + block.rows, frame.lastRow);
+  for (let row = Math.max(block.row + 1, frame.firstRow); row < end; row += 1) {
     context.fillRect(left, frame.y(row) - 1, right - left, 1);
   }
   context.globalAlpha = 1;
@@ -121,7 +122,9 @@ export function boxOf(block, frame) {
   const lane = height / block.lanes;
   const y = frame.snap(top + block.lane * lane);
   const below = frame.snap(top + (block.lane + 1) * lane) - (block.lanes > 1 && lane >= 4 ? 1 : 0);
-  return [x, y, Math.max(right - x, 1), Math.max(below - y, 1)];
+  // A gap between a lease and the next one on the same hosts, where there is room for it.
+  const width = right - x > 6 ? right - x - 1 : Math.max(right - x, 1);
+  return [x, y, width, Math.max(below - y, 1)];
 }
 
 /**

@@ -67,11 +67,6 @@ export class Palette {
     return this.#kind(kind).edge;
   }
 
-  /** Colour of a kind at full strength. */
-  strong(kind) {
-    return this.#kind(kind).fill;
-  }
-
   /**
    * Colour that fills a piece.
    * @param {object} lease

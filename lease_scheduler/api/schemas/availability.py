@@ -5,12 +5,14 @@ from __future__ import annotations
 from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
-from lease_scheduler.api.validation import Schema
+from lease_scheduler.api.validation import FORM, Schema
 
 QUERY = (
     Parameter("start", base.DATE, "Look from here on; default: now."),
     Parameter("end", base.DATE, "Look up to here; default: seven days after the start."),
-    Parameter("duration", base.text(64, 1), 'For how long, like "2h30m"; default: one hour.'),
+    Parameter(
+        "duration", {**base.text(64, 1), FORM: base.DURATION[FORM]}, 'For how long, like "2h30m"; default: one hour.'
+    ),
     Parameter("count", base.integer(1, 100_000), "How many nodes at once; default: 1."),
     Parameter("vcpus", base.integer(1), "VCPUs of a node."),
     Parameter("memory_mb", base.integer(1), "Memory of a node."),

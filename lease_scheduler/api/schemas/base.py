@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lease_scheduler.api.microversions import V1_0, Version
-from lease_scheduler.api.validation import WANTED, Schema
+from lease_scheduler.api.validation import DATE_FORM, FORM, WANTED, Schema
 
 #: Largest number that every column of the database holds.
 MAXIMUM_INTEGER = 2_147_483_647
@@ -47,12 +47,13 @@ def array(items: Schema, maximum: int | None = None, minimum: int = 0, **keyword
 
 BOOLEAN: Schema = {"type": "boolean"}
 UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
-DATE: Schema = text(64, 1, examples=["2030-01-31 12:00"])
+DATE: Schema = {**text(64, 1, examples=["2030-01-31 12:00"]), DATE_FORM: True}
 DURATION: Schema = {
     "type": ["integer", "string"],
     "minimum": 1,
     "maxLength": 64,
     WANTED: 'a duration like 9000, "2h30m" or "PT2H30M"',
+    FORM: "^([1-9][0-9]{0,8}[smhdw]?|([1-9][0-9]?h)?[1-9][0-9]?m|P[1-9][0-9]{0,2}D|PT[1-9][0-9]{0,2}[HMS])$",
     "examples": ["2h30m"],
 }
 QUERY: Schema = {

@@ -11,7 +11,10 @@ def create(version: Version) -> Schema:
     """Body of POST /floatingips."""
     del version
     return base.closed(
-        {"floating_network_id": base.text(255, 1), "floating_ip_address": base.text(64, 1)},
+        {
+            "floating_network_id": base.text(255, 1),
+            "floating_ip_address": base.text(64, 1, anyOf=[{"format": "ipv4"}, {"format": "ipv6"}]),
+        },
         ["floating_network_id", "floating_ip_address"],
     )
 

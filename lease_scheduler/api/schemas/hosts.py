@@ -60,7 +60,8 @@ def update(version: Version) -> Schema:
         "type": "object",
         "propertyNames": _CAPABILITY_NAME,
         "additionalProperties": capability,
-        "maxProperties": 1_000,
+        "minProperties": 1,
+        MESSAGE: "No data to update",
     }
 
 

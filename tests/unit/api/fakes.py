@@ -284,7 +284,7 @@ class Site:
             {
                 "property": name,
                 "private": name in self.private,
-                "values": sorted({host["properties"][name] for host in self.host_rows.values()}),
+                "values": sorted({host["properties"].get(name, "") for host in self.host_rows.values()} - {""}),
             }
             for name in names
         ]

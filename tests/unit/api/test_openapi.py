@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import schemathesis
 from flask import Flask
 from jsonschema import Draft202012Validator
+from microversion_parse import parse_version_string
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
+from lease_scheduler.api.dates import parse_date
 from lease_scheduler.api.microversions import HISTORY, MAXIMUM
 from lease_scheduler.api.openapi import describe
 from lease_scheduler.api.routes import ROUTES
@@ -60,6 +64,23 @@ def test_requests_are_closed() -> None:
         if route.body is not None and "/os-hosts" not in route.path:
             assert objects(route.body(MAXIMUM))
             assert all(found["additionalProperties"] is False for found in objects(route.body(MAXIMUM)))
+
+
+def test_dates_are_described_as_they_are_read() -> None:
+    def pattern(version: str) -> str:
+        document = describe(ROUTES, parse_version_string(version), "")
+        content = document["paths"]["/v1/leases"]["post"]["requestBody"]["content"]
+        found: str = content["application/json"]["schema"]["properties"]["start_date"]["pattern"]
+        return found
+
+    for text in ("now", "2030-01-31 12:00", "2030-12-01 23:59"):
+        assert re.search(pattern("1.0"), text)
+    for text in ("2030-01-31T12:00Z", "2030-01-31T12:00:00", "2030-01-31T12:00:00-05:30"):
+        assert not re.search(pattern("1.1"), text)
+        assert re.search(pattern("1.2"), text)
+        assert parse_date(text, "start_date", 0, True) > 0
+    for text in ("", "soon", "2030-13-01 00:00", "2030-01-31T24:00Z", "2030-01-31"):
+        assert not re.search(pattern("1.2"), text)
 
 
 def test_where_it_is(site: Site, app: Flask) -> None:

@@ -1,0 +1,247 @@
+"""A small day of a site, run by an engine that may be killed at any point and is then started again.
+
+Everything that outlives a process is in files: the database, and the cloud. Boundaries are counted: before and after
+every transaction, every step of the cloud and every record of a step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+from sqlalchemy import func, select
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.engine.records import Changes
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.service.clock import AcceleratedClock
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.schema import OPERATIONS
+from lease_scheduler.store.sql.store import SqlStore
+
+SPEED = 30.0
+START = 1_000_000
+HOSTS = 4
+
+_CONTEXT: dict[str, Any] = {}
+_IDS = UUID("5f2c8f3c-6f0e-4a33-8a37-cf3a1d1a0f11")
+
+
+class Boundaries:
+    """Counts boundaries, and kills the process at one of them.
+
+    :param kill_at: number of the boundary, 0 for none
+    """
+
+    def __init__(self, kill_at: int) -> None:
+        self.count = 0
+        self._kill_at = kill_at
+        self._lock = threading.Lock()
+
+    def cross(self) -> None:
+        with self._lock:
+            self.count += 1
+            if self.count == self._kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+class FragileStore(SqlStore):
+    """The store, with boundaries around what it writes."""
+
+    boundaries: Boundaries
+
+    def commit(self, changes: Changes) -> int:
+        self.boundaries.cross()
+        revision = super().commit(changes)
+        self.boundaries.cross()
+        return revision
+
+    def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
+        self.boundaries.cross()
+        super().record_steps(reached)
+        self.boundaries.cross()
+
+
+class FragileCloud(EmulatedCloud):
+    """The cloud, with boundaries around what it does."""
+
+    boundaries: Boundaries
+
+    def perform(self, order: Order, step: str) -> int | None:
+        self.boundaries.cross()
+        again = super().perform(order, step)
+        self.boundaries.cross()
+        return again
+
+
+def lease(name: str, kind: str, count: int, **values: Any) -> dict[str, Any]:
+    """A lease document whose id follows from its name, so that it can be asked for twice."""
+    return {
+        "id": str(uuid5(_IDS, name)),
+        "name": name,
+        "project_id": "project",
+        "user_id": "user",
+        "trust_id": None,
+        "kind": kind,
+        "maintenance": False,
+        "start": None,
+        "end": None,
+        "duration": None,
+        "deadline": None,
+        "before_end": None,
+        "preemptible": kind in ("best-effort", "deadline"),
+        "preemption_mode": "suspend",
+        "servers": [],
+        "on_end": "delete",
+        "series_id": None,
+        "extras": {},
+        "reservations": [
+            {
+                "id": str(uuid5(_IDS, f"{name} reservation")),
+                "resource_type": "virtual:instance",
+                "vcpus": 8,
+                "memory_mb": 100,
+                "disk_gb": 0,
+                "amount": count,
+                "affinity": None,
+                "resource_properties": "",
+            }
+        ],
+        **values,
+    }
+
+
+#: (instant after the start, what is asked for)
+REQUESTS: list[tuple[int, dict[str, Any]]] = [
+    (0, lease("at once", "immediate", 1, duration=10)),
+    (0, lease("long", "best-effort", 4, duration=60)),
+    (0, lease("behind", "best-effort", 2, duration=15)),
+    (1, lease("fixed", "reservation", 3, start=START + 40, end=START + 60)),
+    (2, lease("in time", "deadline", 1, start=START + 2, duration=20, deadline=START + 150)),
+    (3, lease("never", "best-effort", 1, duration=500)),
+]
+
+
+def run(folder: Path, url: str, kill_at: int) -> dict[str, Any]:
+    """Run the day to its end, or to the boundary; what was seen, if it comes to its end."""
+    boundaries = Boundaries(kill_at)
+    database = open_database(url)
+    if migrate.current(database) is None:
+        migrate.upgrade(database)
+    store = FragileStore(database)
+    store.boundaries = boundaries
+    kept = store.read_clock()
+    clock = AcceleratedClock(START if kept is None else kept, SPEED)
+    store.take_over(f"engine-{os.getpid()}", clock.now())
+    cloud = FragileCloud(str(folder / "cloud.sqlite"), clock, CloudBehaviour(boot_time=2))
+    cloud.boundaries = boundaries
+    capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+    cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in range(1, HOSTS + 1))
+    site = SiteEngine(
+        store,
+        cloud,
+        clock,
+        _planner,
+        load_admission("accept-all", PolicyOptions({})),
+        ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
+        lambda: None,
+    )
+    rebuilt = _plan_is_that_of_the_database(site, clock.now())
+    site.start()
+    oversold: list[str] = []
+    reader = SqlReader(database)
+    _submit(site, reader, clock.now)
+
+    def intents() -> int:
+        with database.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(OPERATIONS)).scalar_one())
+
+    limit = time.monotonic() + 60
+    while site.engine.live_leases() or cloud.footprints() or intents():
+        oversold += cloud.oversold()
+        if site.is_broken or time.monotonic() > limit:
+            break
+        time.sleep(0.02)
+    leases = reader.leases({"deleted": True})
+    seen = {
+        "boundaries": boundaries.count,
+        "broken": site.is_broken,
+        "rebuilt": rebuilt,
+        "oversold": oversold,
+        "left": [footprint.lease_id for footprint in cloud.footprints()],
+        "intents": intents(),
+        "leases": {
+            view["name"]: {
+                "state": view["state"],
+                "accumulated": view["accumulated"],
+                "started": view["started"],
+                "ended": view["ended"],
+                "reason": view["reason"],
+            }
+            for view in leases
+        },
+        "count": len(leases),
+        "history": {view["name"]: [entry["to"] for entry in reader.history(view["id"])] for view in leases},
+    }
+    site.close()
+    return seen
+
+
+def _planner(site: Site) -> Planner:
+    none = PolicyOptions({})
+    options = PlanningOptions(suspend_rate=50.0, resume_rate=50.0)
+    return Planner(site, options, load_host_selection("greedy", none), load_preemption("by-kind", none))
+
+
+def _plan_is_that_of_the_database(site: SiteEngine, now: int) -> bool:
+    """Whether what the engine holds after its start is what the leases in the database say."""
+    plan = site.planner.plan
+    return bool(plan.availability.forgotten(now).equals(plan.rebuilt(now)))
+
+
+def _submit(site: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
+    """Ask for what was not asked for yet, as a client does that got no answer."""
+    pool, leases = PoolKeeper(site), Leases(site, Enforcement())
+    for number in range(1, HOSTS + 1):
+        if not any(host["name"] == f"compute-{number}" for host in reader.hosts()):
+            pool.create_host(_CONTEXT, {"name": f"compute-{number}"})
+    for instant, document in REQUESTS:
+        while now() < START + instant:
+            time.sleep(0.01)
+        if reader.lease(document["id"], deleted=True) is None:
+            try:
+                leases.create(_CONTEXT, document)
+            except RefusedError as error:
+                # Time went on while nobody was there.
+                assert document["kind"] != "best-effort", error
+    never = REQUESTS[-1][1]["id"]
+    if reader.lease(never) is not None:
+        leases.delete(_CONTEXT, never, "not wanted any more")
+
+
+def main(folder: str, url: str, kill_at: int) -> None:
+    """Run and write what was seen into ``seen.json``."""
+    seen = run(Path(folder), url, kill_at)
+    (Path(folder) / "seen.json").write_text(json.dumps(seen))

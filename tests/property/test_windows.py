@@ -1,0 +1,112 @@
+"""Windows with room against a table of every second."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.windows import Window, Windows, windows
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_host_selection, load_preemption
+
+_HORIZON = 24
+_NAMES = [f"host-{number}" for number in range(3)]
+
+
+@st.composite
+def _node_sets(draw: st.DrawFn) -> NodeSet:
+    names = draw(st.none() | st.frozensets(st.sampled_from(_NAMES), min_size=1))
+    resources = Resources({VCPU: draw(st.integers(1, 2)), MEMORY_MB: draw(st.integers(0, 2))})
+    per_host = draw(st.none() | st.integers(1, 2))
+    traits = draw(st.sampled_from([frozenset[str](), frozenset({"ssd"})]))
+    return NodeSet(draw(st.integers(1, 4)), resources, traits, names, per_host)
+
+
+@st.composite
+def _planners(draw: st.DrawFn) -> Planner:
+    """Leases that hold something of the hosts, all of it in the future; some of them may be preempted."""
+    site = Site.of(
+        Host(
+            name,
+            Resources({VCPU: draw(st.integers(1, 4)), MEMORY_MB: draw(st.integers(1, 4))}),
+            draw(st.sampled_from([frozenset[str](), frozenset({"ssd"})])),
+        )
+        for name in _NAMES
+    )
+    none = PolicyOptions()
+    planner = Planner(site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none))
+    for number in range(draw(st.integers(0, 6))):
+        preemptible = draw(st.booleans())
+        start = draw(st.integers(1, _HORIZON))
+        end = start + draw(st.integers(1, 12))
+        node_set = NodeSet(1, Resources({VCPU: draw(st.integers(0, 2)), MEMORY_MB: draw(st.integers(1, 2))}))
+        kind = LeaseKind.BEST_EFFORT if preemptible else LeaseKind.RESERVATION
+        asked = None if preemptible else start
+        request = LeaseRequest(str(number), kind, (node_set,), 0, end - start, asked, preemptible=preemptible)
+        host = draw(st.integers(0, len(_NAMES) - 1))
+        held = Reservation((host,), start, start, end, end)
+        if (planner.plan.availability.free(start, end)[:, host] >= planner.plan.demands(request)[0].amounts).all():
+            planner.plan.put(Lease(request, number, LeaseState.READY, reservations=(held,)))
+    return planner
+
+
+def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int, *, making_room: bool) -> int:
+    """How many VMs fit during all seconds of an interval, host by host and second by second."""
+    total = 0
+    for number, host in enumerate(planner.plan.site.hosts):
+        if not host.can_ever_hold(node_set.resources, node_set.required_traits):
+            continue
+        if node_set.hosts is not None and host.name not in node_set.hosts:
+            continue
+        fewest = node_set.per_host or 10**6
+        for second in range(start, end):
+            for name, amount in node_set.resources.items():
+                free = host.capacity.get(name, 0)
+                for lease in planner.plan.leases.values():
+                    held = lease.reservations[0]
+                    if making_room and lease.request.preemptible:
+                        continue
+                    if held.start <= second < held.end and held.assignment == (number,):
+                        free -= lease.request.nodes[0].resources.get(name, 0)
+                fewest = min(fewest, max(0, free) // amount)
+        total += fewest
+    return total
+
+
+def _expected(
+    planner: Planner, node_set: NodeSet, start: int, end: int, duration: int, *, making_room: bool
+) -> Windows:
+    """Every interval with room that no other one contains."""
+    fitting = {
+        (first, last): count
+        for first in range(start, end)
+        for last in range(first + duration, end + 1)
+        if (count := _fits_throughout(planner, node_set, first, last, making_room=making_room)) >= node_set.count
+    }
+    found = [
+        Window(first, last, count)
+        for (first, last), count in sorted(fitting.items())
+        if (first - 1, last) not in fitting and (first, last + 1) not in fitting
+    ]
+    return Windows(tuple(found), found[0].start if found else None)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_planners(), _node_sets(), st.integers(0, 12), st.integers(1, 14), st.integers(1, 6), st.booleans())
+def test_windows_are_those_of_the_table(
+    planner: Planner, node_set: NodeSet, start: int, length: int, duration: int, making_room: bool
+) -> None:
+    end = start + length
+    before = planner.plan.availability
+
+    found = windows(planner.context, node_set, start, end, duration, now=0, making_room=making_room)
+
+    assert found == _expected(planner, node_set, start, end, duration, making_room=making_room)
+    assert planner.plan.availability is before

@@ -1,0 +1,328 @@
+"""Lease kinds, nodes and what comes with them, from microversion 1.2 on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.lease import UNLIMITED
+from tests.unit.api.conftest import Client
+from tests.unit.api.fakes import HOUR, MINUTE, NOW, Site
+from tests.unit.api.handlers.test_leases import DATES, HOSTS, refused
+
+NODES = [{"count": 2, "resources": {"VCPU": 2, "MEMORY_MB": 1024}}]
+DAY = 24 * HOUR
+
+
+@pytest.fixture
+def client(member: Client) -> Client:
+    return member.at("1.2")
+
+
+def lease(**more: Any) -> dict[str, Any]:
+    return {"name": "mine", "nodes": NODES, **more}
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({**DATES}, {"kind": "reservation", "start": 1_896_134_400, "end": 1_896_220_800, "duration": None}),
+        ({"start_date": "now", "duration": "2h"}, {"kind": "reservation", "start": MINUTE, "end": MINUTE + 2 * HOUR}),
+        ({"kind": "immediate", "duration": "1d"}, {"start": None, "end": None, "duration": DAY}),
+        ({"kind": "immediate", "start_date": "now", "duration": 60}, {"duration": 60}),
+        ({"kind": "immediate", "end_date": "2030-01-31 13:00"}, {"start": None, "end": None, "duration": HOUR - 30}),
+        (
+            {"kind": "deadline", "duration": 90, "deadline": "2030-02-01 00:00"},
+            {"start": None, "duration": 90, "deadline": 1_896_134_400, "preemptible": True},
+        ),
+        (
+            {"kind": "deadline", "start_date": "2030-02-01 00:00", "duration": "PT1H", "deadline": "2030-02-01 01:00"},
+            {"start": 1_896_134_400, "duration": HOUR, "deadline": 1_896_138_000, "end": None},
+        ),
+        ({"kind": "best-effort"}, {"duration": None, "preemptible": True, "preemption_mode": "suspend"}),
+        ({"kind": "best-effort", "duration": "2h30m"}, {"duration": 9_000}),
+        (
+            {"kind": "best-effort", "preemptible": False},
+            {"preemptible": False, "preemption_mode": "none"},
+        ),
+        ({"kind": "best-effort", "preemption_mode": "cancel"}, {"preemption_mode": "cancel"}),
+        ({**DATES, "extras": {"team": "a"}}, {"extras": {"team": "a"}, "preemptible": False}),
+        ({**DATES, "before_end_date": "2030-02-01T12:00:00+01:00"}, {"before_end": 1_896_174_000}),
+        (
+            {"start_date": "2030-02-01T01:00:00+01:00", "end_date": "2030-02-02T00:00:00Z"},
+            {"start": 1_896_134_400, "end": 1_896_220_800},
+        ),
+    ],
+)
+def test_what_is_asked_for_becomes_a_lease(
+    client: Client, site: Site, sent: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    answer = client.post("/v1/leases", lease(**sent))
+    assert answer.status_code == 201, answer.json
+    document = site.calls[-1][2]
+    assert {key: document[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "message"),
+    [
+        ({}, "start_date", "Missing parameter start_date, end_date"),
+        ({"duration": 5}, "start_date", "Missing parameter start_date"),
+        ({**DATES, "duration": 5}, "duration", "give end_date or duration, not both"),
+        ({**DATES, "deadline": "2030-03-01 00:00"}, "deadline", "a lease of kind reservation has none"),
+        ({"kind": "immediate"}, "duration", "Missing parameter duration"),
+        ({"kind": "immediate", "duration": 5, "start_date": "2030-02-01 00:00"}, "start_date", 'starts "now"'),
+        ({"kind": "deadline", "duration": 5}, "deadline", "Missing parameter deadline"),
+        ({"kind": "deadline"}, "duration", "Missing parameter duration, deadline"),
+        (
+            {"kind": "deadline", "duration": "1h", "deadline": "2030-01-31 13:00"},
+            "deadline",
+            "must be 2030-01-31T13:00:30Z or later",
+        ),
+        ({"kind": "deadline", **DATES}, "end_date", "a lease of kind deadline has none"),
+        ({"kind": "best-effort", "start_date": "now"}, "start_date", "a lease of kind best-effort has none"),
+        ({"kind": "best-effort", "before_end_date": "2030-03-01 00:00"}, "before_end_date", "with a fixed end"),
+        ({"kind": "best-effort", "nodes": []}, "nodes", "must have 1 to 64 elements"),
+        ({"kind": "moon"}, "kind", "must be one of"),
+        ({**DATES, "duration": "soon", "end_date": None}, "end_date", "must be a text"),
+        ({"start_date": "now", "duration": "soon"}, "duration", "soon is not a duration"),
+        ({"start_date": "now", "duration": 0}, "duration", "must be a duration like"),
+        ({"start_date": "now", "duration": "0s"}, "duration", "must be between 1 and"),
+        ({"start_date": "now", "duration": UNLIMITED + 1}, "duration", "must be between 1 and"),
+        ({"start_date": "2030-02-01T00:00", "end_date": "x"}, "end_date", "or ISO 8601 like"),
+        ({**DATES, "reservations": [HOSTS]}, "nodes", "give reservations or nodes, not both"),
+        ({**DATES, "preemptible": 1}, "preemptible", "must be true or false, not 1"),
+        ({**DATES, "preemption_mode": "shoot"}, "preemption_mode", "must be one of"),
+        ({**DATES, "extras": {"a": 1}}, "extras.a", "must be a text, not 1"),
+        ({**DATES, "servers": []}, "servers", "is not a known key"),
+        ({**DATES, "nodes": [{"count": 1}]}, "nodes[0].resources", "Missing parameter resources in nodes[0]"),
+        ({**DATES, "nodes": [{"count": 0, "resources": {"VCPU": 1}}]}, "nodes[0].count", "must be at least 1"),
+        ({**DATES, "nodes": [{"count": 1, "resources": {}}]}, "nodes[0].resources", "must have 1 to 32 keys"),
+        ({**DATES, "nodes": [{"count": 1, "resources": {"vcpu": 1}}]}, "nodes[0].resources", "capital letters"),
+        ({**DATES, "nodes": [{"count": 1, "resources": {"VCPU": 0}}]}, "nodes[0].resources.VCPU", "at least 1"),
+        (
+            {**DATES, "nodes": [{**NODES[0], "properties": '["near", "$a", "1"]'}]},
+            "nodes[0].properties",
+            "near is not an operator",
+        ),
+        ({**DATES, "nodes": [{**NODES[0], "traits": ["a"]}]}, "nodes[0].traits[0]", "must look like"),
+        ({**DATES, "nodes": [{**NODES[0], "color": 1}]}, "nodes[0].color", "is not a known key"),
+    ],
+)
+def test_what_is_wrong(client: Client, site: Site, sent: dict[str, Any], field: str, message: str) -> None:
+    answer = client.post("/v1/leases", lease(**sent))
+    code, text = refused(answer)
+    assert code == 400
+    assert message in text
+    assert (answer.json or {})["field"] == field
+    assert site.calls == []
+
+
+def test_nodes_become_reservations(client: Client, site: Site) -> None:
+    nodes = [
+        {**NODES[0], "traits": ["B", "A"], "properties": '["or", ["==", "$gpu", 1], "$trait:C"]', "per_host": 1},
+        {"count": 3, "resources": {"VCPU": 1}, "exclusive": True},
+    ]
+    answer = client.post("/v1/leases", lease(**DATES, nodes=nodes))
+    instances, hosts = site.calls[-1][2]["reservations"]
+    assert instances["resource_type"] == "virtual:instance"
+    assert (instances["amount"], instances["vcpus"], instances["memory_mb"], instances["disk_gb"]) == (2, 2, 1024, 0)
+    assert instances["nodes"] == [
+        {
+            "count": 2,
+            "resources": {"VCPU": 2, "MEMORY_MB": 1024},
+            "traits": ["A", "B"],
+            "properties": '["or", ["==", "$gpu", 1], "$trait:C"]',
+            "exclusive": False,
+            "per_host": 1,
+        }
+    ]
+    assert (hosts["resource_type"], hosts["min"], hosts["max"]) == ("physical:host", 3, 3)
+    shown = (answer.json or {})["lease"]["reservations"]
+    assert (shown[0]["resources"], shown[0]["traits"], shown[0]["per_host"]) == (
+        {"VCPU": 2, "MEMORY_MB": 1024},
+        ["A", "B"],
+        1,
+    )
+
+
+def test_an_extended_lease_for_clients_that_know_blazar_only(client: Client, member: Client) -> None:
+    """They need a start and an end; what comes nearest is shown."""
+    answer = client.post("/v1/leases", lease(kind="best-effort", duration="1h"))
+    shown = (answer.json or {})["lease"]
+    lease_id = shown["id"]
+    assert (shown["start_date"], shown["end_date"], shown["kind"], shown["state"]) == (
+        None,
+        None,
+        "best-effort",
+        "queued",
+    )
+    assert shown["submitted_at"] == "2030-01-31T12:00:30Z"
+    plain = (member.get(f"/v1/leases/{lease_id}").json or {})["lease"]
+    assert plain["start_date"] == "2030-01-31T12:00:30.000000"
+    assert plain["end_date"] == "2030-01-31T13:00:30.000000"
+    assert plain["status"] == "PENDING"
+    assert "kind" not in plain
+
+
+def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None:
+    shown = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]
+    assert shown["holdings"] == [
+        {
+            "start": "2030-02-01T00:00:00Z",
+            "run_start": "2030-02-01T00:00:00Z",
+            "run_end": "2030-02-02T00:00:00Z",
+            "end": "2030-02-02T00:00:00Z",
+            "closing": "stop",
+            "hosts": ["1"],
+        }
+    ]
+    shown = (client.post("/v1/leases", lease(kind="best-effort")).json or {})["lease"]
+    assert shown["duration"] is None
+
+
+def test_servers_and_on_end_come_with_1_3(member: Client, site: Site) -> None:
+    server = {"name": "web", "image_id": "cirros", "networks": [{"network_id": "net"}], "metadata": {"a": "b"}}
+    answer = member.at("1.3").post("/v1/leases", lease(**DATES, servers=[server], on_end="shelve"))
+    assert (answer.json or {})["lease"]["servers"] == [server]
+    assert (site.calls[-1][2]["on_end"], site.calls[-1][2]["servers"]) == ("shelve", [server])
+    answer = member.at("1.3").post("/v1/leases", lease(**DATES, servers=[{"name": "web", "image": "x"}]))
+    assert refused(answer)[1] == "Missing parameter image_id in servers[0]"
+
+
+class TestChanges:
+    def path(self, client: Client, **terms: Any) -> str:
+        return f"/v1/leases/{(client.post('/v1/leases', lease(**terms)).json or {})['lease']['id']}"
+
+    def test_of_a_best_effort_lease(self, client: Client, site: Site) -> None:
+        path = self.path(client, kind="best-effort", duration="1h")
+        assert client.put(path, {"duration": "3h", "preemption_mode": "cancel", "version": 1}).status_code == 200
+        assert site.calls[-1][3] == {"duration": 3 * HOUR, "preemption_mode": "cancel", "version": 1}
+        for sent, field in (
+            ({"start_date": "now"}, "start_date"),
+            ({"end_date": "2030-03-01 00:00"}, "end_date"),
+            ({"deadline": "2030-03-01 00:00"}, "deadline"),
+            ({"before_end_date": "2030-03-01 00:00"}, "before_end_date"),
+        ):
+            answer = client.put(path, sent)
+            assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+
+    def test_of_a_deadline_lease(self, client: Client, site: Site) -> None:
+        path = self.path(client, kind="deadline", duration="1h", deadline="2030-03-01 00:00")
+        assert client.put(path, {"deadline": "2030-04-01 00:00"}).status_code == 200
+        assert site.calls[-1][3] == {"deadline": 1_901_232_000}
+        assert "must not lie in the past" in refused(client.put(path, {"deadline": "2030-01-01 00:00"}))[1]
+
+    def test_the_duration_of_a_reservation_is_its_end(self, client: Client, site: Site) -> None:
+        path = self.path(client, **DATES)
+        assert client.put(path, {"duration": "1h"}).status_code == 200
+        assert site.calls[-1][3] == {"end": 1_896_138_000}
+        assert refused(client.put(path, {"duration": "1h", "end_date": "2030-03-01 00:00"}))[0] == 400
+
+
+class TestActions:
+    @pytest.fixture
+    def client(self, member: Client) -> Client:
+        return member.at("1.7")
+
+    @pytest.fixture
+    def lease_id(self, client: Client, site: Site) -> str:
+        found: str = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]["id"]
+        site.calls.clear()
+        return found
+
+    @pytest.mark.parametrize(
+        ("action", "call"),
+        [
+            ({"extend": {"by": "1h"}}, ("update_lease", {"end": 1_896_224_400})),
+            ({"extend": {"end_date": "2030-02-03 00:00"}}, ("update_lease", {"end": 1_896_307_200})),
+            ({"extend": {"duration": "2d"}}, ("update_lease", {"end": 1_896_307_200})),
+            ({"shrink": {"by": "1h"}}, ("update_lease", {"end": 1_896_217_200})),
+            ({"shrink": {"end_date": "2030-02-01T12:00:00Z"}}, ("update_lease", {"end": 1_896_177_600})),
+            ({"move": {"hosts_away": ["1"]}}, ("move_lease", ["1"])),
+            (
+                {"move": {"start_date": "2030-02-01 01:00", "end_date": "2030-02-03 00:00"}},
+                ("update_lease", {"start": 1_896_138_000, "end": 1_896_307_200}),
+            ),
+            ({"end": {}}, ("end_lease",)),
+            ({"cancel": {}}, ("delete_lease", "cancelled by its consumer")),
+            ({"cancel": {"reason": "no need"}}, ("delete_lease", "no need")),
+        ],
+    )
+    def test_what_the_engine_is_asked(
+        self, client: Client, site: Site, lease_id: str, action: dict[str, Any], call: tuple[Any, ...]
+    ) -> None:
+        answer = client.post(f"/v1/leases/{lease_id}/action", action)
+        assert answer.status_code == 200, answer.json
+        ((name, _, called_id, *arguments),) = site.calls
+        assert (name, called_id, *arguments) == (call[0], lease_id, *call[1:])
+        assert (answer.json or {})["lease"]["id"] == lease_id
+
+    @pytest.mark.parametrize(
+        ("action", "code", "message"),
+        [
+            ({}, 400, "body: must have 1 to 1 keys, not 0"),
+            ({"end": {}, "cancel": {}}, 400, "body: must have 1 to 1 keys, not 2"),
+            ({"explode": {}}, 400, "explode: is not a known key"),
+            ({"end": {"now": True}}, 400, "end.now: is not a known key"),
+            ({"extend": {}}, 400, "extend: must have 1 to 1 keys, not 0"),
+            ({"extend": {"by": "-1h"}}, 400, "extend.by: -1h is not a duration"),
+            ({"extend": {"end_date": "2030-02-01 12:00"}}, 400, "extend: the new end must be later than the old one"),
+            ({"shrink": {"end_date": "2030-02-03 00:00"}}, 400, "shrink: the new end must be earlier than the old one"),
+            ({"shrink": {"by": "2d"}}, 400, "End date must be later than current and start date"),
+            ({"move": {}}, 400, "move: must have 1 to any number of keys, not 0"),
+            ({"move": {"hosts_away": ["1"], "end_date": "now"}}, 400, "move: give hosts_away or dates, not both"),
+            ({"move": {"hosts_away": []}}, 400, "move.hosts_away: must have 1 to 1000 elements"),
+        ],
+    )
+    def test_what_is_wrong(
+        self, client: Client, site: Site, lease_id: str, action: dict[str, Any], code: int, message: str
+    ) -> None:
+        answer = client.post(f"/v1/leases/{lease_id}/action", action)
+        assert refused(answer)[0] == code
+        assert message in refused(answer)[1]
+        assert site.calls == []
+
+    def test_shrink_to_fewer_instances(self, client: Client, site: Site, lease_id: str) -> None:
+        reservation_id = site.views[lease_id]["reservations"][0]["id"]
+        sent = {"shrink": {"reservations": [{"id": reservation_id, "amount": 1}]}}
+        assert client.post(f"/v1/leases/{lease_id}/action", sent).status_code == 200
+        assert site.calls[-1][3] == {"reservations": [{"id": reservation_id, "amount": 1}]}
+
+    def test_extend_and_shrink_a_best_effort_lease(self, client: Client, site: Site) -> None:
+        made = (client.post("/v1/leases", lease(kind="best-effort", duration="2h")).json or {})["lease"]
+        path = f"/v1/leases/{made['id']}/action"
+        assert client.post(path, {"extend": {"by": "1h"}}).status_code == 200
+        assert site.calls[-1][3] == {"duration": 3 * HOUR}
+        assert client.post(path, {"shrink": {"by": "2h"}}).status_code == 200
+        assert site.calls[-1][3] == {"duration": HOUR}
+        assert client.post(path, {"shrink": {"by": "1h"}}).status_code == 400
+
+    def test_shrinking_a_running_lease_to_the_past_ends_it(self, client: Client, site: Site, lease_id: str) -> None:
+        site.views[lease_id].update(state="active", start=NOW - HOUR, started=NOW - HOUR, end=NOW + HOUR)
+        answer = client.post(f"/v1/leases/{lease_id}/action", {"shrink": {"end_date": "2030-01-31 12:00"}})
+        assert answer.status_code == 200
+        assert [call[0] for call in site.calls] == ["end_lease"]
+
+    def test_hosts(self, client: Client, site: Site, lease_id: str) -> None:
+        reservation_id = site.views[lease_id]["reservations"][0]["id"]
+        assert client.get(f"/v1/leases/{lease_id}/hosts").json == {
+            "hosts": [
+                {"hypervisor_hostname": "host-1", "reservation_id": reservation_id},
+                {"hypervisor_hostname": "host-2", "reservation_id": reservation_id},
+            ]
+        }
+
+
+def test_deleted_leases_and_history(member: Client) -> None:
+    client = member.at("1.4")
+    lease_id = (client.post("/v1/leases", lease(**DATES)).json or {})["lease"]["id"]
+    client.delete(f"/v1/leases/{lease_id}")
+    assert client.get(f"/v1/leases/{lease_id}").status_code == 404
+    assert client.get(f"/v1/leases/{lease_id}?deleted=true").status_code == 200
+    assert (client.get("/v1/leases").json or {})["leases"] == []
+    assert len((client.get("/v1/leases?deleted=true").json or {})["leases"]) == 1
+    assert client.get(f"/v1/leases/{lease_id}/history").json == {
+        "history": [{"time": "2030-01-31T12:00:30Z", "from": "new", "to": "cancelled", "reason": "because"}]
+    }

@@ -1,0 +1,311 @@
+"""Availability, quotes, maintenances, series, usage, calendar and feed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from icalendar import Calendar
+
+from lease_scheduler.api.interfaces import RefusedError
+from lease_scheduler.api.settings import ApiSettings
+from tests.unit.api.conftest import Build, Client
+from tests.unit.api.fakes import HOUR, NOW, Site
+from tests.unit.api.handlers.test_leases import DATES, HOSTS, made, refused
+
+DAY = 24 * HOUR
+
+
+@pytest.fixture
+def latest(member: Client) -> Client:
+    return member.at("latest")
+
+
+class TestAvailability:
+    def test_defaults(self, latest: Client, site: Site) -> None:
+        answer = latest.get("/v1/availability?vcpus=2")
+        assert site.calls[-1][2] == {
+            "nodes": {
+                "count": 1,
+                "resources": {"VCPU": 2},
+                "traits": [],
+                "properties": "",
+                "exclusive": False,
+                "per_host": None,
+            },
+            "start": NOW,
+            "end": NOW + 7 * DAY,
+            "duration": HOUR,
+            "count": 1,
+        }
+        assert answer.json == {
+            "availability": {
+                "windows": [{"start": "2030-01-31T12:00:30Z", "end": "2030-02-07T12:00:30Z", "count": 1}],
+                "earliest": "2030-01-31T12:00:30Z",
+            }
+        }
+
+    def test_everything(self, latest: Client, site: Site) -> None:
+        query = (
+            "start=2030-02-01T00:00:00Z&end=2030-02-02 00:00&duration=2h&count=3&memory_mb=10&disk_gb=5&per_host=1"
+            '&resources=PCPU:2,CUSTOM_GPU:1&traits=B, A&properties=["in","$a",["1"]]&exclusive=true'
+        )
+        assert latest.get(f"/v1/availability?{query}").status_code == 200
+        asked = site.calls[-1][2]
+        assert (asked["start"], asked["end"], asked["duration"], asked["count"]) == (
+            1_896_134_400,
+            1_896_220_800,
+            2 * HOUR,
+            3,
+        )
+        assert asked["nodes"] == {
+            "count": 3,
+            "resources": {"PCPU": 2, "CUSTOM_GPU": 1, "MEMORY_MB": 10, "DISK_GB": 5},
+            "traits": ["A", "B"],
+            "properties": '["in","$a",["1"]]',
+            "exclusive": True,
+            "per_host": 1,
+        }
+
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ("", "vcpus"),
+            ("vcpus=0", "vcpus"),
+            ("vcpus=1&start=soon", "start"),
+            ("vcpus=1&end=2030-01-01 00:00", "end"),
+            ("vcpus=1&duration=long", "duration"),
+            ("resources=PCPU", "resources"),
+            ("resources=PCPU:0", "resources"),
+            ("resources=PCPU:99999999999", "resources"),
+            ("vcpus=1&traits=a-b", "traits"),
+            ("vcpus=1&properties=gpu", "properties"),
+            ("vcpus=1&count=0", "count"),
+        ],
+    )
+    def test_what_is_wrong(self, latest: Client, site: Site, query: str, field: str) -> None:
+        answer = latest.get(f"/v1/availability?{query}")
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+        assert site.calls == []
+
+
+class TestQuotes:
+    def test_granted(self, latest: Client, app: Flask, site: Site) -> None:
+        mine = made(latest, HOSTS)
+        other = made(Client(app, roles="member", project="blue"), HOSTS)
+        site.quote = {
+            "granted": True,
+            "reason": "",
+            "start": NOW,
+            "end": NOW + HOUR,
+            "hosts": [1, 2],
+            "preempts": [mine["id"], other["id"]],
+            "alternatives": [],
+            "queue_position": None,
+        }
+        assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
+            "quote": {
+                "granted": True,
+                "reason": "",
+                "start": "2030-01-31T12:00:30Z",
+                "end": "2030-01-31T13:00:30Z",
+                "hosts": ["1", "2"],
+                # Leases of other projects are counted, not named.
+                "preempts": [mine["id"]],
+                "preempted": 2,
+                "alternatives": [],
+                "queue_position": None,
+            }
+        }
+        assert len(site.views) == 2
+
+    def test_refused(self, latest: Client, site: Site) -> None:
+        site.refusal = RefusedError(409, "Not enough hosts available", None, [{"start": NOW, "end": None, "count": 1}])
+        quote = (latest.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"]
+        assert (quote["granted"], quote["reason"]) == (False, "Not enough hosts available")
+        assert quote["alternatives"] == [{"start": "2030-01-31T12:00:30Z", "end": None, "count": 1}]
+
+    def test_a_request_that_is_wrong_is_no_quote(self, latest: Client, site: Site) -> None:
+        assert latest.post("/v1/quotes", {"name": "a"}).status_code == 400
+        site.refusal = RefusedError(400, "no such flavor", "reservations[0].flavor_id")
+        assert latest.post("/v1/quotes", {"name": "a", **DATES}).status_code == 400
+
+
+def test_maintenances(admin: Client, site: Site) -> None:
+    client = admin.at("latest")
+    site.add_host("host-1")
+    site.add_host("host-2")
+    answer = client.post("/v1/maintenances", {"name": "disks", **DATES, "hosts": ["host-2", "1", "2"]})
+    assert answer.status_code == 201
+    document = site.calls[-1][2]
+    assert (document["maintenance"], document["kind"]) == (True, "reservation")
+    (reservation,) = document["reservations"]
+    assert reservation["hosts"] == ["host-2", "host-1"]
+    assert [node_set["hosts"] for node_set in reservation["nodes"]] == [["host-2"], ["host-1"]]
+    made_lease = (answer.json or {})["maintenance"]
+    assert made_lease["maintenance"] is True
+    assert made_lease["reservations"][0]["hosts"] == ["host-2", "host-1"]
+    assert client.get("/v1/maintenances").json == {"maintenances": [made_lease]}
+    answer = client.post("/v1/maintenances", {"name": "disks", **DATES, "hosts": ["host-1", "host-9"]})
+    assert (answer.json or {})["field"] == "hosts[1]"
+    answer = client.post("/v1/maintenances", {"name": "disks", "start_date": "now", "hosts": ["host-1"]})
+    assert refused(answer) == (400, "Missing parameter end_date")
+
+
+WEEKLY = {"name": "weekly", **DATES, "before_end_date": "2030-02-01 23:00"}
+
+
+class TestSeries:
+    def test_its_life(self, latest: Client, app: Flask, site: Site) -> None:
+        answer = latest.post("/v1/series", {"rule": "FREQ=WEEKLY;COUNT=3", "lease": WEEKLY})
+        assert answer.status_code == 201
+        series = (answer.json or {})["series"]
+        assert (series["name"], series["project_id"], series["refused"]) == ("weekly", "red", [])
+        asked = site.calls[-1][2]
+        week = 7 * DAY
+        assert asked["starts"] == [1_896_134_400, 1_896_134_400 + week, 1_896_134_400 + 2 * week]
+        assert (asked["lease"]["start"], asked["lease"]["series_id"]) == (1_896_134_400, series["id"])
+        found = (latest.get(f"/v1/leases?series_id={series['id']}").json or {})["leases"]
+        assert [lease["id"] for lease in found] == series["leases"]
+        shown = (latest.get(f"/v1/series/{series['id']}").json or {})["series"]
+        assert (shown["leases"], shown["rule"]) == (series["leases"], "FREQ=WEEKLY;COUNT=3")
+        assert len((latest.get("/v1/series").json or {})["series"]) == 1
+        assert (Client(app, "latest", "member", "blue").get("/v1/series").json or {})["series"] == []
+        assert len((Client(app, "latest", "admin", "blue").get("/v1/series").json or {})["series"]) == 1
+        assert latest.delete(f"/v1/series/{series['id']}").status_code == 204
+        assert latest.get(f"/v1/series/{series['id']}").status_code == 404
+
+    def test_the_first_lease_may_be_later_than_the_dates(self, latest: Client, site: Site) -> None:
+        """2030-02-01 is a Friday."""
+        latest.post("/v1/series", {"name": "s", "rule": "FREQ=WEEKLY;BYDAY=MO;COUNT=2", "lease": WEEKLY})
+        lease = site.calls[-1][2]["lease"]
+        assert (lease["start"], lease["end"]) == (1_896_134_400 + 3 * DAY, 1_896_220_800 + 3 * DAY)
+        assert lease["before_end"] == lease["end"] - HOUR
+
+    @pytest.mark.parametrize(
+        ("sent", "field", "message"),
+        [
+            ({"rule": "FREQ=WEEKLY"}, "rule", "must have an end"),
+            ({"rule": "FREQ=HOURLY;COUNT=3"}, "rule", "would begin before the one before it has ended"),
+            ({"rule": "FREQ=DAILY;COUNT=99"}, "rule", "must mean 10 leases at most"),
+            ({"rule": "FREQ=YEARLY;COUNT=9"}, "rule", "only 1 of 9 leases lie within 60 days"),
+            ({"lease": {"name": "a"}}, "lease.start_date", "Missing parameter start_date, end_date"),
+            ({"lease": {"name": 3, **DATES}}, "lease.name", "lease.name: must be a text, not 3"),
+            (
+                {"lease": {"name": "a", "kind": "best-effort", "nodes": [{"count": 1, "resources": {"VCPU": 1}}]}},
+                "lease.kind",
+                "only leases of kind reservation can repeat",
+            ),
+            ({"color": 1}, "color", "is not a known key"),
+        ],
+    )
+    def test_what_is_wrong(self, build: Build, site: Site, sent: dict[str, Any], field: str, message: str) -> None:
+        settings = ApiSettings(auth="noauth", maximum_occurrences=10, series_days=60)
+        client = Client(build(settings), "latest", "member")
+        answer = client.post("/v1/series", {"rule": "FREQ=WEEKLY;COUNT=2", "lease": WEEKLY, **sent})
+        assert refused(answer)[0] == 400
+        assert message in refused(answer)[1]
+        assert (answer.json or {})["field"] == field
+        assert site.calls == []
+
+
+class TestUsage:
+    @pytest.fixture(autouse=True)
+    def rows(self, site: Site) -> None:
+        site.usage_rows = [
+            {
+                "project_id": project,
+                "kind": kind,
+                "phase": "run",
+                "node_seconds": seconds,
+                "resource_seconds": {"VCPU": 2 * seconds},
+            }
+            for project, kind, seconds in (("red", "reservation", 7_200), ("red", "best-effort", 60), ("blue", "x", 1))
+        ]
+
+    def test_of_ones_own_project(self, latest: Client) -> None:
+        assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
+            "start": "2030-01-01T00:00:00Z",
+            "end": "2030-01-31T00:00:00Z",
+            "usage": [
+                {
+                    "project_id": "red",
+                    "node_hours": 2.0167,
+                    "resource_hours": {"VCPU": 4.0333},
+                    "kinds": {
+                        "best-effort": {"node_hours": 0.0167, "resource_hours": {"VCPU": 0.0333}},
+                        "reservation": {"node_hours": 2.0, "resource_hours": {"VCPU": 4.0}},
+                    },
+                }
+            ],
+        }
+
+    def test_of_others(self, app: Flask, latest: Client) -> None:
+        administrator = Client(app, "latest", "admin", "green")
+        found = administrator.get("/v1/usage?all_projects=true").json or {}
+        assert [each["project_id"] for each in found["usage"]] == ["blue", "red"]
+        assert (administrator.get("/v1/usage").json or {})["usage"] == [
+            {"project_id": "green", "node_hours": 0.0, "resource_hours": {}, "kinds": {}}
+        ]
+        assert latest.get("/v1/usage?project_id=blue").status_code == 403
+        assert latest.get("/v1/usage?all_projects=1").status_code == 403
+
+    def test_what_is_wrong(self, latest: Client) -> None:
+        answer = latest.get("/v1/usage?start=2030-02-01 00:00&end=2030-01-01 00:00")
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, "end")
+
+
+class TestCalendar:
+    @pytest.fixture(autouse=True)
+    def leases(self, site: Site) -> None:
+        lease = {"id": "1", "name": "secret", "kind": "reservation", "state": "active", "reason": "why"}
+        site.calendar_document["leases"] = [
+            {**lease, "project_id": project, "holdings": [], "past": []} for project in ("red", "blue")
+        ]
+        site.calendar_document["hosts"] = [
+            {"id": "1", "name": "host-1", "state": "up", "vcpus": 1, "memory_mb": 1},
+        ]
+
+    def test_leases_of_others_have_no_names(self, member: Client, admin: Client) -> None:
+        found = member.at("1.1").get("/v1/calendar").json or {}
+        assert (found["now"], found["revision"], found["complete"]) == (NOW, 7, True)
+        assert [(lease["name"], lease["project_id"], lease["reason"]) for lease in found["leases"]] == [
+            ("secret", "red", "why"),
+            ("", "", ""),
+        ]
+        found = admin.at("1.1").get("/v1/calendar").json or {}
+        assert [lease["name"] for lease in found["leases"]] == ["secret", "secret"]
+
+    @pytest.mark.parametrize(
+        ("query", "asked"),
+        [
+            ("", (NOW - DAY, NOW + 6 * DAY, None)),
+            (f"?start={NOW}&end={NOW + 60}&since=6", (NOW, NOW + 60, 6)),
+            ("?start=2030-02-01T00:00:00Z", (1_896_134_400, 1_896_134_400 + 7 * DAY, None)),
+        ],
+    )
+    def test_what_is_asked(self, latest: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
+        assert latest.get(f"/v1/calendar{query}").status_code == 200
+        assert site.calls[-1][1:] == asked
+
+    @pytest.mark.parametrize("query", ["start=5&end=5", "start=0&end=99999999999", "start=x", "since=-1", "end=\u0661"])
+    def test_what_is_wrong(self, latest: Client, query: str) -> None:
+        assert latest.get(f"/v1/calendar?{query}").status_code == 400
+
+
+def test_feed(latest: Client, app: Flask, site: Site) -> None:
+    lease = made(latest, HOSTS, name="Größe; 2, 3")
+    made(Client(app, roles="member", project="blue"), HOSTS)
+    latest.post("/v1/leases", {"name": "q", "kind": "best-effort", "nodes": [{"count": 1, "resources": {"VCPU": 1}}]})
+    old = made(latest, HOSTS, name="old")
+    site.views[old["id"]].update(state="done", start=NOW - 200 * DAY, end=NOW - 199 * DAY)
+    answer = latest.get("/v1/leases.ics", headers={"Accept": "text/calendar"})
+    assert (answer.status_code, answer.mimetype) == (200, "text/calendar")
+    calendar = Calendar.from_ical(answer.data)
+    (event,) = calendar.walk("VEVENT")
+    assert str(event["summary"]) == "Größe; 2, 3"
+    assert str(event["uid"]) == f"{lease['id']}@lease-scheduler"
+    assert event.decoded("dtstart").timestamp() == 1_896_134_400
+    assert event.decoded("dtend").timestamp() == 1_896_220_800
+    assert str(event["status"]) == "TENTATIVE"

@@ -1,0 +1,91 @@
+"""Dates and durations."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lease_scheduler.api import dates
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.model.lease import UNLIMITED
+from tests.unit.api.fakes import MINUTE, NOW
+
+
+@pytest.mark.parametrize(
+    ("text", "extended", "expected"),
+    [
+        ("now", False, MINUTE),
+        ("2030-01-31 12:00", False, MINUTE),
+        ("1970-01-01 00:00", False, 0),
+        ("2030-01-31T12:00:30Z", True, NOW),
+        ("2030-01-31T14:00:30+02:00", True, NOW),
+        ("2030-01-31T12:00:30.999999+00:00", True, NOW),
+        ("2030-01-31T12:00:30.000000", True, NOW),
+        ("2030-01-31T12:00", True, MINUTE),
+        ("1969-12-31T23:59:59.5Z", True, -1),
+    ],
+)
+def test_dates(text: str, extended: bool, expected: int) -> None:
+    assert dates.parse_date(text, "start_date", NOW, extended) == expected
+
+
+@pytest.mark.parametrize("text", ["", "NOW", "2030-13-01 00:00", "2030-01-31T12:00:30Z", "2030-01-31 12:00:00"])
+def test_what_is_no_date_of_blazars(text: str) -> None:
+    with pytest.raises(ApiError) as raised:
+        dates.parse_date(text, "start_date", NOW)
+    assert raised.value.message == f"{text} is an invalid date. Required format: %Y-%m-%d %H:%M"
+    assert (raised.value.code, raised.value.field) == (400, "start_date")
+
+
+@given(st.text(max_size=30) | st.datetimes().map(str))
+def test_any_text_is_a_date_or_wrong(text: str) -> None:
+    try:
+        instant = dates.parse_date(text, "start_date", NOW, True)
+    except ApiError as error:
+        assert error.code == 400
+    else:
+        assert isinstance(instant, int)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (90, 90),
+        ("90", 90),
+        ("90s", 90),
+        ("1h", 3_600),
+        ("2h30m", 9_000),
+        ("30min", 1_800),
+        ("1d", 86_400),
+        ("1w2d3h4m5s", 604_800 + 2 * 86_400 + 3 * 3_600 + 245),
+        (" 1H ", 3_600),
+        ("PT2H30M", 9_000),
+        ("P1D", 86_400),
+        ("P1W", 604_800),
+        ("pt5s", 5),
+        (UNLIMITED, UNLIMITED),
+    ],
+)
+def test_durations(value: int | str, expected: int) -> None:
+    assert dates.parse_duration(value, "duration") == expected
+
+
+@pytest.mark.parametrize("value", ["", "h", "1x", "-1h", "P", "PT", "1h 30m", "30m2h", "1.5h", "\u0661h"])
+def test_what_is_no_duration(value: str) -> None:
+    with pytest.raises(ApiError, match="is not a duration"):
+        dates.parse_duration(value, "duration")
+
+
+@pytest.mark.parametrize("value", [0, -1, "0h", UNLIMITED + 1, "999999999w"])
+def test_durations_that_are_too_short_or_long(value: int | str) -> None:
+    with pytest.raises(ApiError, match="must be between 1 and"):
+        dates.parse_duration(value, "duration")
+
+
+def test_how_dates_are_shown() -> None:
+    assert dates.lease_date(NOW) == "2030-01-31T12:00:30.000000"
+    assert dates.row_date(NOW) == "2030-01-31 12:00:30"
+    assert dates.iso_date(NOW) == "2030-01-31T12:00:30Z"
+    assert dates.lease_date(None) is dates.row_date(None) is dates.iso_date(None) is None
+    assert dates.iso_date(10**15) == "9999-12-31T23:59:59Z"
