@@ -54,6 +54,7 @@ class EventKind(Enum):
     COMPLETED = "completed"
     FAILED = "failed"
     ENDED = "ended"
+    LOST = "lost"
     HOST_DOWN = "host-down"
     HOST_UP = "host-up"
 
@@ -64,8 +65,8 @@ class EventKind(Enum):
 class CloudEvent:
     """Something that really happened.
 
-    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), a host
-        went down or came back
+    :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), what
+        was saved of a suspended lease is gone (``LOST``), a host went down or came back
     :ivar instant: when
     :ivar lease_id: the lease concerned, none for host events
     :ivar host: the host concerned, none if no single one

@@ -12,7 +12,7 @@ from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.explain import too_large
 from lease_scheduler.plan.most import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
@@ -116,6 +116,11 @@ class Steps:
             return
         if event.kind is EventKind.ENDED:
             self._ended_early(lease, now)
+            return
+        if event.kind is EventKind.LOST:
+            if lease.state in SUSPENDED_STATES:
+                self._state.cloud.discard(lease.lease_id, now)
+                self._deviations.replace_lost(lease, now, event.reason)
             return
         operation = self._state.operations.pop(lease.lease_id, None)
         if operation is None:

@@ -44,6 +44,6 @@ def lease_status(state: str, operation: str | None) -> str:
 
 
 def states_of(status: str) -> frozenset[LeaseState]:
-    """The states that a word of Blazar stands for; those of STARTING and TERMINATING are the ones that they come from."""
+    """The states that a word of Blazar stands for; STARTING and TERMINATING have those from which they come."""
     source = {"STARTING": "PENDING", "TERMINATING": "ACTIVE"}.get(status, status)
     return _STATES.get(source, frozenset())

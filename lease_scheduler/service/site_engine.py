@@ -268,10 +268,9 @@ class SiteEngine:
                     return
                 if not self._woken and not self.work.has_reports:
                     self._changed.wait(self._pause())
-                if self._closed or self._broken:
-                    return
                 self._woken = False
                 try:
+                    # Refused by an engine that was closed or broken in the meantime.
                     with self.transaction():
                         pass
                 except EngineUnavailableError:

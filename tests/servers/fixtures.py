@@ -21,6 +21,7 @@ from tests.servers.base import MissingServerError, Server
 from tests.servers.mariadb import MariaDB
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.rabbitmq import RabbitMQ
+from tests.servers.reservation import ReservationService
 
 REQUIRE_SERVERS = "LEASE_SCHEDULER_REQUIRE_SERVERS"
 
@@ -103,3 +104,12 @@ def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
     yield rabbitmq_server.create_virtual_host(name)
     rabbitmq_server.ensure_running()
     rabbitmq_server.drop_virtual_host(name)
+
+
+@pytest.fixture
+def reservation_service(tmp_path: Path) -> Iterator[ReservationService]:
+    """The service with an empty database and four hosts in its cloud, none of them in the pool yet."""
+    service = ReservationService(tmp_path, configuration="[simulated_cloud]\nhosts = 4\n")
+    service.start()
+    yield service
+    service.kill()

@@ -8,7 +8,7 @@ from icalendar import Calendar, Event
 
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.request import Answer, ApiRequest
-from lease_scheduler.api.views.status import lease_status
+from lease_scheduler.model.blazar import lease_status
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
 _DAY = 86_400
@@ -36,7 +36,7 @@ def _event(view: Document) -> Event:
     event.add("dtend", _date(max(view["end"], view["start"] + 1)))
     event.add("summary", view["name"])
     event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}")
-    event.add("status", "TENTATIVE" if lease_status(view) == "PENDING" else "CONFIRMED")
+    event.add("status", "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED")
     event.add("sequence", view["version"])
     return event
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import urlencode
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import ApiRequest
-from lease_scheduler.api.views.status import lease_status, possible_states
 
 #: Filters that the reader knows by the same name.
 _FILTERS = ("name", "kind", "series_id", "deleted")
@@ -43,15 +41,10 @@ def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
     sort = [(query["sort_key"], query.get("sort_dir", "asc"))] if "sort_key" in query else []
     if "sort_dir" in query and not sort:
         raise ApiError(400, "sort_dir: give sort_key too", "sort_dir")
-    status = query.get("status")
     if "state" in query:
         filters["states"] = [query["state"]]
-    elif status is not None:
-        filters["states"] = possible_states(status)
-
-    def keep(view: Document) -> bool:
-        return status is None or lease_status(view) == status
-
+    if "status" in query:
+        filters["statuses"] = [query["status"]]
     marker = query.get("marker")
     if marker is not None:
         found = request.reader.lease(marker, deleted=True)
@@ -60,7 +53,7 @@ def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
     if request.version < V1_1:
         return request.reader.leases(filters, sort), None
     limit = min(query.get("limit", request.services.settings.maximum_page), request.services.settings.maximum_page)
-    views = _page(request, filters, sort, limit + 1, marker, keep)
+    views = request.reader.leases(filters, sort, limit + 1, marker)
     if len(views) <= limit:
         return views, None
     again = {key: _text(value) for key, value in query.items()} | {"limit": limit, "marker": views[limit - 1]["id"]}
@@ -69,22 +62,3 @@ def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _page(
-    request: ApiRequest,
-    filters: Document,
-    sort: list[tuple[str, str]],
-    count: int,
-    marker: str | None,
-    keep: Callable[[Document], bool],
-) -> list[Document]:
-    """So many leases that are to be kept, if there are that many."""
-    found: list[Document] = []
-    while len(found) < count:
-        some = request.reader.leases(filters, sort, count, marker)
-        found += [view for view in some if keep(view)]
-        if len(some) < count:
-            break
-        marker = some[-1]["id"]
-    return found[:count]

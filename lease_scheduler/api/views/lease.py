@@ -15,7 +15,7 @@ from lease_scheduler.api.dates import iso_date, lease_date, row_date
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, Version
 from lease_scheduler.api.schemas.reservations import FLOATING_IP, HOST
-from lease_scheduler.api.views.status import lease_status
+from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.lease import UNLIMITED
 
 
@@ -32,7 +32,7 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
         "trust_id": view["trust_id"],
         "start_date": lease_date(_start(view)),
         "end_date": lease_date(_end(view)),
-        "status": lease_status(view),
+        "status": lease_status(view["state"], view["operation"]),
         "degraded": view["degraded"],
         "created_at": row_date(view["created_at"]),
         "updated_at": row_date(view["updated_at"]),

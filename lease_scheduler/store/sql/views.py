@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
+from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.states import LeaseState
 
 Document = dict[str, Any]
@@ -14,12 +15,13 @@ Row = Mapping[str, Any]
 #: Ids of events are computed: they are the same every time, and need no table.
 _EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
 
+#: Blazar's word for the status of a lease -> that of its reservations.
 _RESERVATION_STATUS = {
-    LeaseState.DONE.value: "deleted",
-    LeaseState.CANCELLED.value: "deleted",
-    LeaseState.REJECTED.value: "error",
-    LeaseState.REJECTED_BY_USER.value: "deleted",
-    LeaseState.FAILED.value: "error",
+    "CREATING": "pending",
+    "PENDING": "pending",
+    "ACTIVE": "active",
+    "TERMINATED": "deleted",
+    "ERROR": "error",
 }
 
 
@@ -89,14 +91,11 @@ def _holding(row: Any) -> Document:
 
 def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[str, str]) -> Document:
     first = row["first_node"]
-    status = _RESERVATION_STATUS.get(lease_row["state"])
-    if status is None:
-        status = "pending" if lease_row["started"] is None else "active"
     return {
         "id": row["id"],
         "resource_type": row["resource_type"],
         "resource_id": row["resource_id"],
-        "status": status,
+        "status": _RESERVATION_STATUS[lease_status(lease_row["state"], None)],
         "terms": row["terms"],
         "missing_resources": bool(row["missing_resources"]),
         "resources_changed": bool(row["resources_changed"]),

@@ -136,7 +136,7 @@ class Page:
         return red, green, blue
 
     def colours(self, name: str, share: float = 0.5) -> set[Colour]:
-        """Colours of a lease on 12 pixels from the given share of its width on, along a line that crosses any hatching."""
+        """Colours of a lease on 12 pixels from a share of its width on, along a line that crosses any hatching."""
         x, y, width, _ = self.boxes(name)[0]
         points = [(x + width * share + step, y + 4 + step // 2) for step in range(12)]
         return {self.pixel(*point) for point in points}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.api.interfaces import Document
+from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.lease import UNLIMITED
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full one.
@@ -255,12 +256,13 @@ class Site:
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[Document]:
-        equal = {key: value for key, value in filters.items() if key not in ("states", "deleted")}
+        equal = {key: value for key, value in filters.items() if key not in ("states", "statuses", "deleted")}
         found = [
             view
             for view in self.views.values()
             if all(view[key] == value for key, value in equal.items())
             and view["state"] in filters.get("states", [view["state"]])
+            and ("statuses" not in filters or lease_status(view["state"], view["operation"]) in filters["statuses"])
             and (filters.get("deleted") or view["id"] not in self.deleted)
         ]
         for key, direction in reversed(sort):

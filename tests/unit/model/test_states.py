@@ -22,25 +22,25 @@ from lease_scheduler.model.states import (
 # failing, which it has as rows for "any" state, and the loss of saved memory with its host and the end of a lease whose
 # memory is saved, which are ours.
 TABLE = """
-new                 -> pending                                                               |
-pending             -> scheduled queued rejected rejected-by-user                            | cancelled
-queued              -> scheduled                                                             | cancelled
-scheduled           -> preparing ready queued pending                                        | cancelled failed
-preparing           -> ready queued pending                                                  | cancelled failed
-ready               -> active queued pending                                                 | cancelled failed
-active              -> suspending queued ready done                                          | cancelled failed
-suspending          -> suspended-pending                                                     | cancelled failed queued done
-suspended-pending   -> suspended-queued suspended-scheduled                                  | cancelled failed queued done
-suspended-queued    -> suspended-scheduled                                                   | cancelled failed queued done
-suspended-scheduled -> suspended-queued suspended-pending migrating resuming                 | cancelled failed queued done
-migrating           -> suspended-scheduled                                                   | cancelled failed queued done
-resuming            -> resumed-ready                                                         | cancelled failed queued done
-resumed-ready       -> active                                                                | cancelled failed queued done
-done                ->                                                                       |
-rejected            ->                                                                       |
-rejected-by-user    ->                                                                       |
-cancelled           ->                                                                       |
-failed              ->                                                                       |
+new                 -> pending                                                           |
+pending             -> scheduled queued rejected rejected-by-user                        | cancelled
+queued              -> scheduled                                                         | cancelled
+scheduled           -> preparing ready queued pending                                    | cancelled failed
+preparing           -> ready queued pending                                              | cancelled failed
+ready               -> active queued pending                                             | cancelled failed
+active              -> suspending queued ready done                                      | cancelled failed
+suspending          -> suspended-pending                                                 | cancelled failed queued done
+suspended-pending   -> suspended-queued suspended-scheduled                              | cancelled failed queued done
+suspended-queued    -> suspended-scheduled                                               | cancelled failed queued done
+suspended-scheduled -> suspended-queued suspended-pending migrating resuming             | cancelled failed queued done
+migrating           -> suspended-scheduled                                               | cancelled failed queued done
+resuming            -> resumed-ready                                                     | cancelled failed queued done
+resumed-ready       -> active                                                            | cancelled failed queued done
+done                ->                                                                   |
+rejected            ->                                                                   |
+rejected-by-user    ->                                                                   |
+cancelled           ->                                                                   |
+failed              ->                                                                   |
 """
 
 ALLOWED = {

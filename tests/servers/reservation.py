@@ -1,0 +1,81 @@
+"""The reservation service itself, as a process of its own on loopback."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.servers.base import OwnProcess, ServerError, free_port, log_end, wait_until
+
+_READY_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+
+
+class ReservationService:
+    """``lease-scheduler-embedded`` with a database and a simulated cloud in a folder, nobody's identity checked.
+
+    :param folder: for its files; one in which it has run before goes on from there
+    :param options: further words of the command line
+    :param configuration: lines of a configuration file
+    """
+
+    def __init__(self, folder: Path, options: Sequence[str] = (), configuration: str = "") -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.log = folder / "service.log"
+        self._options = tuple(options)
+        if configuration:
+            path = folder / "service.conf"
+            path.write_text(configuration)
+            self._options += ("--config-file", str(path))
+        self._process: OwnProcess | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> float:
+        """Start it; the seconds until it answered.
+
+        :raises ServerError: it ended, or did not answer in time
+        """
+        program = str(Path(sys.executable).with_name("lease-scheduler-embedded"))
+        command = [program, "--state-path", str(self.folder / "state"), "--port", str(self.port), *self._options]
+        begun = time.monotonic()
+        process = self._process = OwnProcess("lease-scheduler-embedded", command, self.log)
+        wait_until(lambda: not process.is_running() or self.is_healthy(), _READY_SECONDS)
+        if not process.is_running() or not self.is_healthy():
+            self.kill()
+            raise ServerError(f"the service does not answer; the end of its log:\n{log_end(self.log)}")
+        return time.monotonic() - begun
+
+    def is_healthy(self) -> bool:
+        """Whether its health check answers."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthcheck", timeout=5) as answer:
+                return int(answer.status) == 200
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def interrupt(self) -> int | None:
+        """End it as Ctrl-C does; what it ended with."""
+        assert self._process is not None
+        self._process.end(signal.SIGINT, _STOP_SECONDS)
+        return self._process.returncode
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self._process is not None:
+            self._process.kill()
