@@ -6,7 +6,12 @@ STAMP := $(VENV)/.installed
 # Pictures are written to files, so no display is needed.
 export MPLBACKEND ?= Agg
 
-.PHONY: setup run test lint types imports unit docs notes sample-config check-sample benchmark experiment clean
+# The page of `make run` is at http://127.0.0.1:$(LEASE_SCHEDULER_PORT); DEMO=0 leaves out the workload.
+LEASE_SCHEDULER_PORT ?= 1234
+DEMO ?= 1
+
+.PHONY: setup run simulate test lint types imports unit docs screenshot
+.PHONY: notes sample-config check-sample benchmark experiment clean
 
 setup: $(STAMP)
 
@@ -14,7 +19,12 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 	tools/make-venv.sh "$(PYTHON)" "$(VENV)"
 	touch $@
 
+# What it knows stays in var/, so the next start goes on from there. Silent, because Ctrl-C is how one ends it.
 run: setup
+	@$(BIN)/lease-scheduler-embedded --state-path var --port $(LEASE_SCHEDULER_PORT) \
+		$(if $(filter-out 0,$(DEMO)),--demonstration)
+
+simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20
 
 # The tests come last, so that their count is what one sees in the end.
@@ -39,6 +49,10 @@ notes: setup
 docs: setup
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html doc/source doc/build/html
 
+# Needs Chromium with its driver and pngquant; takes about four minutes.
+screenshot: setup
+	$(BIN)/python -m tools.screenshot doc/source/_static/calendar.png
+
 sample-config: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf
 
@@ -56,5 +70,5 @@ experiment: setup
 	$(BIN)/lease-sim experiment haizea-5 --output output/haizea-5
 
 clean:
-	rm -rf $(VENV) .tox build dist doc/build output *.egg-info
+	rm -rf $(VENV) .tox build dist doc/build output var *.egg-info
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -174,7 +174,7 @@ class Reader(Protocol):
         """
         ...
 
-    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
         """What was occupied in ``[start, end)``, one entry per project, kind and phase.
 
         ``project_id``, ``kind``, ``phase``, ``node_seconds``, ``resource_seconds`` ({class: amount x seconds}); of all

@@ -135,7 +135,7 @@ class Deviations:
     def missed(self, lease: Lease, now: int) -> None:
         """Nothing of a place was used, and it is over: nobody was there to begin."""
         if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
-            self._fail(lease, now, f"its time was over at {lease.reservations[0].run_end}, before it could begin")
+            self._fail(lease, now, "its time was over before it could begin")
         else:
             self.move(lease, now, "its place was over before it could begin")
 

@@ -42,7 +42,7 @@ class Outages:
         """
         host = self._number(name)
         if until is not None and until <= now:
-            raise InvalidValueError("until", f"must be later than {now}, not {until}")
+            raise InvalidValueError("until", "must be in the future")
         if host not in self._state.planner.plan.outages:
             self._state.recorder.count("host_failures")
         self._take_away(host, now, FOREVER if until is None else until)

@@ -255,7 +255,7 @@ def _suspended_at_its_end(
         cut = cut_by_suspension(context, terms, first, first.end)
         if cut.run_end > max(now, cut.run_start):
             return cut
-    raise NotPlannableError(f"lease {lease.lease_id}: its hosts are promised to others from {first.end} on")
+    raise NotPlannableError(f"lease {lease.lease_id}: its hosts are promised to others when it was to end")
 
 
 def _with_rest(planner: Planner, lease: Lease, placed: Reservation, same_vms: bool, now: int) -> Lease:
@@ -264,7 +264,7 @@ def _with_rest(planner: Planner, lease: Lease, placed: Reservation, same_vms: bo
     assert deadline is not None
     if placed.closing is Closing.SHUTDOWN:
         if placed.run_end > deadline:
-            raise NotPlannableError(f"lease {lease.lease_id}: it would run until {placed.run_end}, past its deadline")
+            raise NotPlannableError(f"lease {lease.lease_id}: it would run past its deadline")
         return lease
     if same_vms or lease.active_since is None:
         return plan_rest(planner.context, lease, now)

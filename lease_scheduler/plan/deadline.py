@@ -103,7 +103,7 @@ def _map_moving(
                         moved.append(victim)
                         break
                 else:
-                    raise NotPlannableError(f"no place for lease {request.lease_id} at {start}")
+                    raise NotPlannableError(f"no place for lease {request.lease_id} at its start")
             placed = plan.put(with_place(lease, exact_reservation(context, request, assignment, start)))
             hosts = set(assignment)
             in_the_way = frozenset(

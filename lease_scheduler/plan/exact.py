@@ -66,14 +66,16 @@ def hosts_with_room(
         return assignment, ()
     candidates = victims(context, request, start, end, now) if may_preempt else []
     if not candidates:
-        raise NotPlannableError(f"no place for lease {request.lease_id} from {start} to {end}")
+        raise NotPlannableError(f"no place for lease {request.lease_id} for {end - start} s at its start")
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
     assignment = mapped_without(len(candidates))
     if assignment is None:
-        raise NotPlannableError(f"no place for lease {request.lease_id} from {start} to {end}, preemption included")
+        raise NotPlannableError(
+            f"no place for lease {request.lease_id} for {end - start} s at its start, preemption included"
+        )
     too_few, enough = 0, len(candidates)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import place_exactly
@@ -39,7 +40,8 @@ class Refusal:
 
     :ivar constraint: what stands in the way: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``; a ``policy``;
         leases that cannot be moved (``in-the-way``); the lease itself, with which something is going on (``busy``)
-    :ivar message: the same for people, with the alternatives
+    :ivar message: the same for people, with the alternatives; spans of time instead of instants, which mean little to
+        people as numbers
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval, some if they are many
     :ivar alternatives: the nearest terms that fit; none if nothing does
     :ivar leases: ids of the leases that stand in the way, if they are what the constraint is
@@ -70,7 +72,7 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
         if demand.most_per_host == 0:
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
             named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
-            return f"nodes: no host{named}{traits} is large enough for a node of {node_set.resources}"
+            return f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
     # Most requests are far smaller than the site; only the others are worth the mapping.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
         return None
@@ -93,7 +95,7 @@ def explain(context: PlanningContext, request: LeaseRequest, now: int) -> Refusa
     start = now if request.start is None else request.start
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = _later(context, request, now)
-        return Refusal("past", _message(f"start: {start} has passed, it is {now}", later), (), later)
+        return Refusal("past", _message(f"start: has passed {now - start} s ago", later, start), (), later)
     start = max(start, now)
     alternatives = (
         *_later(context, request, start),
@@ -101,17 +103,23 @@ def explain(context: PlanningContext, request: LeaseRequest, now: int) -> Refusa
         *_shorter(context, request, start),
     )
     if request.kind is LeaseKind.DEADLINE:
-        problem = (
-            f"deadline: no place for {request.node_count} nodes for {request.duration} s "
-            f"between {start} and {request.deadline}"
+        problem = f"deadline: no place for {request.node_count} nodes for {request.duration} s from start to deadline"
+        return Refusal(
+            "deadline", _message(problem, alternatives, start), _taken(context, request, start), alternatives
         )
-        return Refusal("deadline", _message(problem, alternatives), _taken(context, request, start), alternatives)
     taken = _taken(context, request, start)
     problem = (
-        f"nodes: no place for {request.node_count} nodes from {start} to {start + request.duration}; "
+        f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time; "
         f"taken: {', '.join(taken) or 'none'}"
     )
-    return Refusal("capacity", _message(problem, alternatives), taken, alternatives)
+    return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
+
+
+def _wanted(node_set: NodeSet) -> str:
+    share = node_set.resources.get(HOST_SHARE)
+    if share == WHOLE_HOST:
+        return "a node that needs a host for itself"
+    return f"a node of {node_set.resources.replaced(**{HOST_SHARE: 0})}"
 
 
 class _AnyOrder:
@@ -121,15 +129,15 @@ class _AnyOrder:
         return hosts.numbers
 
 
-def _message(problem: str, alternatives: tuple[Alternative, ...]) -> str:
+def _message(problem: str, alternatives: tuple[Alternative, ...], start: int) -> str:
     if not alternatives:
         return f"{problem}; nothing similar fits either"
-    return f"{problem}; would fit: " + ", ".join(_in_words(alternative) for alternative in alternatives)
+    return f"{problem}; would fit: " + ", ".join(_in_words(alternative, start) for alternative in alternatives)
 
 
-def _in_words(alternative: Alternative) -> str:
+def _in_words(alternative: Alternative, start: int) -> str:
     if alternative.change == "start":
-        return f"the same from {alternative.start} on"
+        return f"the same {alternative.start - start} s later"
     return f"{alternative.nodes} nodes" if alternative.change == "nodes" else f"{alternative.duration} s"
 
 

@@ -63,7 +63,7 @@ class Planner:
         if start is None:
             start = now if lease.request.start is None else lease.request.start
         if start < now:
-            raise NotPlannableError(f"lease {lease.lease_id}: its start {start} has passed, it is {now}")
+            raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
         if lease.request.moves_others:
             return place_clearing(
                 self.context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present

@@ -73,14 +73,14 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
         if context.options.preempt_at is PreemptAt.START and at > now:
             killed = replace(current, run_end=at, end=at, closing=Closing.KILL)
             return context.plan.put(replace(lease, reservations=(killed,)))
-        return context.plan.put(lost_work(lease, f"preempted at {now} without its state being saved"))
+        return context.plan.put(lost_work(lease, "preempted without its state being saved"))
     if lease.active_since is not None and not kept:
         # It has only just begun.
-        return context.plan.put(lost_work(lease, f"preempted at {now} when it had just begun"))
+        return context.plan.put(lost_work(lease, "preempted when it had just begun"))
     if kept:
         # What comes before goes on; the lease is planned again when that is over.
         return context.plan.put(replace(lease, reservations=kept))
-    return context.plan.put(back_to_queue(lease, f"its place from {lease.reservations[0].start} on was preempted"))
+    return context.plan.put(back_to_queue(lease, "its place was preempted before it began"))
 
 
 def back_to_queue(lease: Lease, reason: str) -> Lease:

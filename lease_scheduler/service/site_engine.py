@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Condition, RLock, Thread
+from threading import Condition, Event, RLock, Thread
 from typing import Any, Protocol
 
 from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
@@ -154,6 +154,7 @@ class SiteEngine:
             self.work,
             options.engine,
         )
+        self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
         self.engine.restore(
             snapshot.leases,
@@ -167,7 +168,9 @@ class SiteEngine:
         )
         self.before_end = BeforeEnd(self.work)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._stopping = Event()
         self._timer = Thread(target=self._run, name="planner", daemon=True)
+        self._reconciler = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
 
     # -- life ------------------------------------------------------------------------------------------------
 
@@ -176,19 +179,22 @@ class SiteEngine:
         with self._lock:
             for intent in self.work.open_intents():
                 self._executor.submit(self._order(intent))
-        self.reconcile()
+        self._try_to_reconcile()
         self.driver.start(self._happened)
         self._timer.start()
+        self._reconciler.start()
 
     def close(self) -> None:
         """Finish what is being done at this moment and stop."""
         with self._lock:
             self._closed = True
             self._changed.notify_all()
+        self._stopping.set()
         self.driver.stop()
         self._executor.stop()
-        if self._timer.is_alive():
-            self._timer.join()
+        for thread in (self._timer, self._reconciler):
+            if thread.is_alive():
+                thread.join()
 
     @property
     def is_broken(self) -> bool:
@@ -340,9 +346,32 @@ class SiteEngine:
 
     def reconcile(self) -> dict[str, int]:
         """Compare intents, leases and cloud, and repair; how much of what was repaired."""
+        with self._lock:
+            before = {lease.lease_id: lease for lease in self.engine.live_leases()}
+        # The cloud may take its time; the plan goes on meanwhile.
         footprints = list(self.driver.footprints())
         with self.transaction():
-            return reconcile(self.engine, self.work, footprints, self._executor.is_busy)
+            return reconcile(self.engine, self.work, before, footprints, self._executor.is_busy)
+
+    def _reconcile_now_and_then(self) -> None:
+        """The thread that looks whether leases and cloud still agree."""
+        while not self._stopping.wait(self.options.reconcile_interval):
+            try:
+                self._try_to_reconcile()
+            except EngineUnavailableError:
+                return
+
+    def _try_to_reconcile(self) -> None:
+        """Compare and repair; a cloud that does not answer keeps nobody from planning."""
+        try:
+            repaired = self.reconcile()
+        except EngineUnavailableError:
+            raise
+        except Exception:
+            LOG.exception("leases and cloud could not be compared; it is tried again")
+            return
+        if any(repaired.values()):
+            LOG.warning("leases and cloud did not agree, repaired: %s", repaired)
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 

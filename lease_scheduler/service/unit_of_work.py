@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import Changes, Intent, LeaseDocument, Message, Transition, UsageRecord
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.notifications import transition_message
 
@@ -32,6 +33,8 @@ class UnitOfWork:
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
         #: The instant of the step that is collected.
         self.now = 0
+        #: What the host of a number has.
+        self.capacity_of: Callable[[int], Mapping[str, int]] = dict[int, Mapping[str, int]]().__getitem__
 
     def restore(
         self, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument], intents: Iterable[Intent]
@@ -134,10 +137,10 @@ class UnitOfWork:
         if end <= start:
             return
         document = self.documents[lease.lease_id]
-        totals: Counter[str] = Counter()
-        for node_set in lease.request.nodes:
-            for name, amount in node_set.resources.items():
-                totals[name] += amount * node_set.count
+        nodes, resources = occupation(
+            [(node_set.count, node_set.resources) for node_set in lease.request.nodes],
+            [self.capacity_of(host) for host in assignment],
+        )
         self._changes.usage.append(
             UsageRecord(
                 lease_id=lease.lease_id,
@@ -146,8 +149,8 @@ class UnitOfWork:
                 phase=phase,
                 start=start,
                 end=end,
-                nodes=lease.request.node_count,
-                resources=dict(totals),
+                nodes=nodes,
+                resources=resources,
                 hosts=assignment,
             )
         )

@@ -21,7 +21,7 @@ def show(request: ApiRequest) -> Answer:
     start = dates.parse_date(query["start"], "start", now, True) if "start" in query else end - _MONTH
     if end <= start:
         raise ApiError(400, "end: must be later than start", "end")
-    rows = request.reader.usage(project_id, start, end)
+    rows = request.reader.usage(project_id, start, end, now)
     projects = sorted({row["project_id"] for row in rows} | ({project_id} if project_id is not None else set()))
     usage = [_project(name, [row for row in rows if row["project_id"] == name]) for name in projects]
     return Answer({"start": dates.iso_date(start), "end": dates.iso_date(end), "usage": usage})

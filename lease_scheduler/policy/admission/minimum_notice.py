@@ -20,5 +20,5 @@ class MinimumNotice(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.kind is LeaseKind.RESERVATION and request.start is not None and request.start - now < self._notice:
-            return f"start: reservations need {self._notice} s of notice, so {now + self._notice} is the earliest start"
+            return f"start: reservations need {self._notice} s of notice"
         return None

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, 
 
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.occupation import occupation
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.schema import (
     FLOATING_IPS,
@@ -204,7 +205,7 @@ class SqlReader:
                         )
         return [{"resource_id": host, "reservations": reservations} for host, reservations in by_host.items()]
 
-    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
         """What was occupied in ``[start, end)``, one entry per project, kind and phase; running leases up to now."""
         past = select(USAGE).where(USAGE.c.end > start, USAGE.c.start < end)
         running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
@@ -214,15 +215,18 @@ class SqlReader:
             running = running.where(LEASES.c.project_id == project_id)
         totals: dict[tuple[str, str, str], Document] = {}
         with self._database.connect() as connection:
-            clock = connection.execute(select(SITES.c.clock).where(SITES.c.name == self._site)).scalar() or 0
+            capacity = {str(row.id): row.capacity for row in connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
             for row in connection.execute(past).mappings():
                 seconds = min(end, row["end"]) - max(start, row["start"])
                 key = (row["project_id"], row["kind"], row["phase"])
                 views.add_usage(totals, key, seconds, row["nodes"], row["resources"])
             for row in connection.execute(running).mappings():
-                seconds = min(end, clock) - max(start, row["active_since"])
+                seconds = min(end, now) - max(start, row["active_since"])
                 if seconds > 0:
-                    nodes, resources = views.totals(row["nodes"])
+                    nodes, resources = occupation(
+                        [(node_set["count"], node_set["resources"]) for node_set in row["nodes"]],
+                        [capacity.get(host, {}) for host in row["hosts"]],
+                    )
                     views.add_usage(totals, (row["project_id"], row["kind"], "run"), seconds, nodes, resources)
         return list(totals.values())
 

@@ -128,15 +128,6 @@ def events(row: Any, start: int | None, end: int | None) -> list[Document]:
     ]
 
 
-def totals(nodes: Sequence[Row]) -> tuple[int, dict[str, int]]:
-    """How many VMs the node sets have, and what they need together."""
-    resources: dict[str, int] = {}
-    for node_set in nodes:
-        for name, amount in node_set["resources"].items():
-            resources[name] = resources.get(name, 0) + amount * node_set["count"]
-    return sum(node_set["count"] for node_set in nodes), resources
-
-
 def add_usage(
     found: dict[tuple[str, str, str], Document],
     key: tuple[str, str, str],

@@ -242,11 +242,11 @@ def test_what_was_used_is_counted_within_the_interval(database: Engine) -> None:
     values.hosts(store)
     lease = values.lease(0)
     store.commit(values.changes_of(lease, values.document(lease)))
-    (entry,) = SqlReader(database).usage("project", 25, 100)
+    (entry,) = SqlReader(database).usage("project", 25, 100, 100)
     assert entry["node_seconds"] == 5 * 3
     assert entry["resource_seconds"] == {"VCPU": 5 * 4}
-    assert SqlReader(database).usage("project", 30, 100) == []
-    assert SqlReader(database).usage("other", 0, 100) == []
+    assert SqlReader(database).usage("project", 30, 100, 100) == []
+    assert SqlReader(database).usage("other", 0, 100, 100) == []
 
 
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:

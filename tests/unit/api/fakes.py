@@ -316,7 +316,7 @@ class Site:
             if host_id in (None, each)
         ]
 
-    def usage(self, project_id: str | None, start: int, end: int) -> list[Document]:
+    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
         return [row for row in self.usage_rows if project_id in (None, row["project_id"])]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:

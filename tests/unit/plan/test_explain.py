@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, NodeSet
-from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.explain import Alternative, Refusal, explain, too_large
 from lease_scheduler.plan.plan import NotPlannableError
@@ -47,8 +48,8 @@ def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, m
         Alternative("duration", 500, 2, 500),
     )
     assert refusal.message == (
-        "nodes: no place for 2 nodes from 500 to 1500; taken: host-1, host-2; "
-        "would fit: the same from 2000 on, 1 nodes, 500 s"
+        "nodes: no place for 2 nodes for 1000 s at that time; taken: host-1, host-2; "
+        "would fit: the same 1500 s later, 1 nodes, 500 s"
     )
     for offer in refusal.alternatives:
         lease = make_lease(RESERVATION, offer.nodes, offer.duration, start=offer.start)
@@ -75,7 +76,7 @@ def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLea
     """haizea F50: the next start that would do is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
     assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
-    assert refusal.message == "start: 600 has passed, it is 700; would fit: the same from 2000 on"
+    assert refusal.message == "start: has passed 100 s ago; would fit: the same 1400 s later"
 
 
 def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -120,7 +121,7 @@ def test_a_deadline_that_cannot_be_met(make_planner: MakePlanner, make_lease: Ma
     refusal = _refused(planner, make_lease, DEADLINE, 1, start=100, duration=500, deadline=1400)
     assert (refusal.constraint, refusal.hosts) == ("deadline", ("host-1",))
     assert refusal.alternatives == (Alternative("start", 1000, 1, 500),)
-    assert refusal.message.startswith("deadline: no place for 1 nodes for 500 s between 100 and 1400; would fit: ")
+    assert refusal.message.startswith("deadline: no place for 1 nodes for 500 s from start to deadline; would fit: ")
 
 
 @pytest.mark.parametrize(
@@ -158,3 +159,15 @@ def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlan
     ):
         request = make_lease(RESERVATION, node_sets=sets, start=0).request
         assert (too_large(planner.context, request) is None) is fits
+
+
+def test_a_share_of_a_host_is_not_shown_as_a_resource(make_planner: MakePlanner) -> None:
+    """What makes hosts exclusive is nothing that a consumer has asked for."""
+    planner = make_planner(site=Site((Host("plain", VM.replaced(HOST_SHARE=WHOLE_HOST)),)))
+    shared = LeaseRequest("1", RESERVATION, (NodeSet(1, Resources({VCPU: 9, HOST_SHARE: 1})),), 0, 10, 0)
+    assert too_large(planner.context, shared) == "nodes: no host is large enough for a node of VCPU:9"
+    whole = replace(shared, nodes=(NodeSet(1, Resources({HOST_SHARE: WHOLE_HOST}), GPU),))
+    assert (
+        too_large(planner.context, whole)
+        == "nodes: no host with GPU is large enough for a node that needs a host for itself"
+    )

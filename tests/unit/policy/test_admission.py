@@ -41,7 +41,5 @@ def test_refusals_name_the_field(
         assert (refusal.partition(":")[0] if refusal else None) == field
 
 
-def test_the_notice_counts_from_now_and_the_refusal_says_what_would_do() -> None:
-    refusal = MinimumNotice(PolicyOptions()).refusal(RESERVATION, 5)
-    assert refusal is not None
-    assert "86405" in refusal
+def test_the_refusal_says_what_notice_would_do() -> None:
+    assert MinimumNotice(PolicyOptions()).refusal(RESERVATION, 5) == "start: reservations need 86400 s of notice"

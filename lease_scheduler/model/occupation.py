@@ -1,0 +1,30 @@
+"""What a lease occupies, as it is accounted for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
+
+
+def occupation(
+    nodes: Iterable[tuple[int, Mapping[str, int]]], hosts: Iterable[Mapping[str, int]]
+) -> tuple[int, dict[str, int]]:
+    """How many VMs and how much of which class is occupied.
+
+    A node that has its host for itself occupies everything that the host has; an address is no VM.
+
+    :param nodes: for each node set how many VMs, and what each of them needs
+    :param hosts: capacity of the host of each VM, in the order of the node sets
+    :return: VMs, and class -> amount
+    """
+    count = 0
+    amounts: Counter[str] = Counter()
+    needs = [needed for number, needed in nodes for _ in range(number)]
+    for needed, capacity in zip(needs, hosts, strict=True):
+        count += FLOATING_IP not in needed
+        is_whole = needed.get(HOST_SHARE) == WHOLE_HOST
+        amounts.update({name: capacity[name] for name in capacity} if is_whole else needed)
+    del amounts[HOST_SHARE]
+    return count, dict(amounts)
