@@ -9,6 +9,7 @@ export MPLBACKEND ?= Agg
 # The page of `make run` is at http://127.0.0.1:$(LEASE_SCHEDULER_PORT); DEMO=0 leaves out the workload.
 LEASE_SCHEDULER_PORT ?= 1234
 DEMO ?= 1
+STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config check-sample benchmark experiment clean
@@ -19,16 +20,16 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 	tools/make-venv.sh "$(PYTHON)" "$(VENV)"
 	touch $@
 
-# What it knows stays in var/, so the next start goes on from there. Silent, because Ctrl-C is how one ends it.
+# What it knows stays in $(STATE)/, so the next start goes on from there. Silent, because Ctrl-C is how one ends it.
 run: setup
-	@$(BIN)/lease-scheduler-embedded --state-path var --port $(LEASE_SCHEDULER_PORT) \
+	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --port $(LEASE_SCHEDULER_PORT) \
 		$(if $(filter-out 0,$(DEMO)),--demonstration)
 
 simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20
 
 # The tests come last, so that their count is what one sees in the end.
-test: lint types imports notes check-sample docs unit
+test: lint types imports notes check-sample docs servers unit
 
 lint: setup
 	$(BIN)/ruff check .
@@ -59,6 +60,10 @@ sample-config: setup
 check-sample: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf --output-file $(VENV)/sample.conf
 	diff --unified etc/lease-scheduler.conf.sample $(VENV)/sample.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
+
+# MariaDB, PostgreSQL, RabbitMQ and Chromium, which tests start for themselves.
+servers:
+	@tools/install-test-servers.sh || echo 'Tests that need what is missing are skipped.' >&2
 
 unit: setup
 	$(BIN)/pytest --quiet --numprocesses 2 -m 'not slow'

@@ -17,7 +17,14 @@ from lease_scheduler.api import access
 from lease_scheduler.api.bodies import parse_body
 from lease_scheduler.api.context import Caller, caller_of, request_id_of
 from lease_scheduler.api.errors import INTERNAL_ERROR, ApiError, FrameworkError, forbidden, not_found
-from lease_scheduler.api.interfaces import Document, EngineClient, EngineUnavailableError, Reader, RefusedError
+from lease_scheduler.api.interfaces import (
+    Document,
+    EngineClient,
+    EngineUnavailableError,
+    Reader,
+    RefusedError,
+    StoreUnavailableError,
+)
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, requested
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Services
@@ -56,7 +63,8 @@ def build_app(
     app.after_request(_finish)
     app.register_error_handler(ApiError, _api_error)
     app.register_error_handler(RefusedError, _refused)
-    app.register_error_handler(EngineUnavailableError, lambda error: _unavailable(settings))
+    app.register_error_handler(EngineUnavailableError, lambda error: _unavailable("reservation engine", settings))
+    app.register_error_handler(StoreUnavailableError, lambda error: _unavailable("database", settings))
     app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large(settings))
     app.register_error_handler(HTTPException, _framework_error)
     app.register_error_handler(Exception, _internal_error)
@@ -178,8 +186,8 @@ def _refused(error: RefusedError) -> flask.Response:
     return _api_error(ApiError(code, error.message, error.field, show_alternatives(error.alternatives)))
 
 
-def _unavailable(settings: ApiSettings) -> flask.Response:
-    response = _api_error(ApiError(503, "No reservation engine answers at present; try again"))
+def _unavailable(what: str, settings: ApiSettings) -> flask.Response:
+    response = _api_error(ApiError(503, f"No {what} answers at present; try again"))
     response.headers["Retry-After"] = str(settings.retry_after)
     return response
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreUnavailableError
 
-__all__ = ["Document", "EngineClient", "EngineUnavailableError", "Reader", "RefusedError"]
+__all__ = ["Document", "EngineClient", "EngineUnavailableError", "Reader", "RefusedError", "StoreUnavailableError"]
 
 #: A JSON object.
 Document = dict[str, Any]
@@ -105,7 +105,10 @@ class EngineClient(Protocol):
 
 
 class Reader(Protocol):
-    """Shows what there is; reads only."""
+    """Shows what there is; reads only.
+
+    Every method raises ``StoreUnavailableError`` if the database does not answer.
+    """
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
         """The view of one lease, none if there is none; a deleted one only if asked for."""

@@ -31,6 +31,8 @@ def load(
     opts.register(conf)
     conf.register_opts(database_options.database_opts, group="database")
     log.register_options(conf)
+    # It tells of every connection that it makes.
+    conf.set_default("default_log_levels", [*log.get_default_log_levels(), "alembic=WARN"])
     for (group, name), value in (defaults or {}).items():
         conf.set_default(name, value, group=group)
     try:

@@ -74,6 +74,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
     return RunSettings(
         planning=planning_options(conf),
         engine=EngineOptions(
+            planning_lead=conf.engine.planning_lead,
             boot_attempts=conf.engine.boot_attempts,
             host_repair_time=conf.engine.host_repair_time,
             explain_refusals=conf.engine.explain_refusals,

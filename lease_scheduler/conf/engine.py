@@ -14,6 +14,12 @@ OPTIONS: list[cfg.Opt] = [
         min=1,
         help="Seconds for which a host that went down is thought to stay away; leases of that time are moved.",
     ),
+    cfg.IntOpt(
+        "planning_lead",
+        default=0,
+        min=0,
+        help="Seconds from now in which nothing that waits is begun, so that there is time to carry a plan out.",
+    ),
     cfg.IntOpt("workers", default=32, min=1, help="Steps that the cloud is asked to carry out at the same time."),
     cfg.FloatOpt(
         "reconcile_interval",

@@ -69,3 +69,7 @@ class RefusedError(LeaseSchedulerError):
 
 class EngineUnavailableError(LeaseSchedulerError):
     """No engine answered in time; the same request may succeed later."""
+
+
+class StoreUnavailableError(LeaseSchedulerError):
+    """The database does not answer; the same request may succeed later."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from oslo_db.exception import DBConnectionError
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, or_, select
+from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.blazar import states_of
-from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.errors import RefusedError, StoreUnavailableError
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.schema import (
@@ -60,6 +63,18 @@ class SqlReader:
         self._database = database
         self._site = site
 
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        """A connection to read with.
+
+        :raises StoreUnavailableError: the database does not answer
+        """
+        try:
+            with self._database.connect() as connection:
+                yield connection
+        except (DBConnectionError, OperationalError) as error:
+            raise StoreUnavailableError("the database does not answer") from error
+
     # -- leases ----------------------------------------------------------------------------------------------
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
@@ -67,7 +82,7 @@ class SqlReader:
         query = select(LEASES).where(LEASES.c.id == lease_id)
         if not deleted:
             query = query.where(LEASES.c.deleted_at.is_(None))
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             found = self._views(connection, query)
         return found[0] if found else None
 
@@ -82,7 +97,7 @@ class SqlReader:
         query = select(LEASES).where(*_conditions(filters))
         order = [(_SORT_COLUMNS[key], direction == "desc") for key, direction in sort]
         order.append((LEASES.c.sequence, False))
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             if marker is not None:
                 query = query.where(_behind(connection, order, marker))
             # NULL comes first or last depending on the database, unless one says so.
@@ -104,7 +119,7 @@ class SqlReader:
     def history(self, lease_id: str) -> list[Document]:
         """Every transition, earliest first."""
         query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             return [
                 {"instant": row["instant"], "from": row["from_state"], "to": row["to_state"], "reason": row["reason"]}
                 for row in connection.execute(query).mappings()
@@ -125,7 +140,7 @@ class SqlReader:
 
     def _hosts(self, query: Select[Any]) -> list[Document]:
         properties: defaultdict[int, Document] = defaultdict(dict)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             hosts = connection.execute(query).mappings().all()
             wanted = select(HOST_PROPERTIES)
             if len(hosts) == 1:
@@ -137,7 +152,7 @@ class SqlReader:
     def host_properties(self) -> list[Document]:
         """Every property that some host has, by name."""
         values: defaultdict[str, set[str]] = defaultdict(set)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             for row in connection.execute(select(HOST_PROPERTIES)).mappings():
                 values[row["name"]].add(row["value"])
             private = {
@@ -151,12 +166,12 @@ class SqlReader:
     def floatingips(self) -> list[Document]:
         """All addresses."""
         query = select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def floatingip(self, floatingip_id: str) -> Document | None:
         """One address, none if there is none."""
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             query = select(FLOATING_IPS).where(FLOATING_IPS.c.id == floatingip_id)
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
@@ -176,7 +191,7 @@ class SqlReader:
             query = query.where(HOLDINGS.c.lease_id == lease_id)
         elif reservation_id is None:
             query = query.where(HOLDINGS.c.end >= now)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             if reservation_id is not None:
                 of = select(LEASE_RESERVATIONS.c.lease_id).where(LEASE_RESERVATIONS.c.id == reservation_id)
                 query = query.where(HOLDINGS.c.lease_id.in_(of))
@@ -214,7 +229,7 @@ class SqlReader:
             past = past.where(USAGE.c.project_id == project_id)
             running = running.where(LEASES.c.project_id == project_id)
         totals: dict[tuple[str, str, str], Document] = {}
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             capacity = {str(row.id): row.capacity for row in connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
             for row in connection.execute(past).mappings():
                 seconds = min(end, row["end"]) - max(start, row["start"])
@@ -237,7 +252,7 @@ class SqlReader:
             or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
             or_(LEASES.c.ended.is_(None), LEASES.c.ended > start),
         )
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             query = select(SITES.c.revision, SITES.c.clock).where(SITES.c.name == self._site)
             site = connection.execute(query).one_or_none()
             revision = site.revision if site is not None else 0
@@ -275,12 +290,12 @@ class SqlReader:
         query = select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
         if project_id is not None:
             query = query.where(SERIES.c.project_id == project_id)
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def serie(self, series_id: str) -> Document | None:
         """One of them, none if there is none."""
-        with self._database.connect() as connection:
+        with self._connection() as connection:
             query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)

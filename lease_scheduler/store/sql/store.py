@@ -10,7 +10,7 @@ from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from lease_scheduler.engine.records import Changes, DeposedError, Message, Snapshot
+from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, Message, Snapshot
 from lease_scheduler.engine.units import Units
 from lease_scheduler.store.sql import rows
 from lease_scheduler.store.sql.schema import (
@@ -316,10 +316,18 @@ class SqlStore:
 
     # -- notifications -----------------------------------------------------------------------------------
 
-    def waiting_messages(self, limit: int = 500) -> list[tuple[int, Message]]:
-        """Notifications that wait to be sent, oldest first, with their ids."""
+    def waiting_messages(
+        self, limit: int = 500, *, for_filters: bool = False, after: int = 0
+    ) -> list[tuple[int, Message]]:
+        """Messages that wait to be sent, oldest first, with their ids.
+
+        :param for_filters: those for filters of leases, not notifications
+        :param after: id of the message after which to begin
+        """
+        ours = OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
+        wanted = (ours if for_filters else ~ours) & (OUTBOX.c.id > after)
         with self._database.connect() as connection:
-            found = connection.execute(select(OUTBOX).order_by(OUTBOX.c.id).limit(limit)).mappings()
+            found = connection.execute(select(OUTBOX).where(wanted).order_by(OUTBOX.c.id).limit(limit)).mappings()
             return [(row["id"], Message(row["event_type"], row["payload"])) for row in found]
 
     def forget_messages(self, ids: Iterable[int]) -> None:
@@ -327,6 +335,11 @@ class SqlStore:
         with self._database.begin() as connection:
             for chunk in _chunks(list(ids)):
                 connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
+
+    def has_lease(self, lease_id: str) -> bool:
+        """Whether there is or was a lease of that id, as it is written down."""
+        with self._database.connect() as connection:
+            return connection.execute(select(LEASES.c.id).where(LEASES.c.id == lease_id)).first() is not None
 
     def version(self, lease_id: str) -> int | None:
         """The version of a live lease."""
