@@ -74,12 +74,18 @@ class ServiceStore(Protocol):
         """The version of a live lease."""
         ...
 
-    def waiting_messages(self, limit: int = 500) -> list[tuple[int, Message]]:
-        """Notifications that wait to be sent, with their ids."""
+    def waiting_messages(
+        self, limit: int = 500, *, for_filters: bool = False, after: int = 0
+    ) -> list[tuple[int, Message]]:
+        """Messages that wait to be sent, oldest first, with their ids."""
         ...
 
     def forget_messages(self, ids: Any) -> None:
-        """Notifications that have been sent."""
+        """Messages that have been sent."""
+        ...
+
+    def has_lease(self, lease_id: str) -> bool:
+        """Whether there is or was a lease of that id, as it is written down."""
         ...
 
 
@@ -351,7 +357,9 @@ class SiteEngine:
         # The cloud may take its time; the plan goes on meanwhile.
         footprints = list(self.driver.footprints())
         with self.transaction():
-            return reconcile(self.engine, self.work, before, footprints, self._executor.is_busy)
+            repaired = reconcile(self.engine, self.work, before, footprints, self._executor.is_busy)
+            self.engine.step()
+            return repaired
 
     def _reconcile_now_and_then(self) -> None:
         """The thread that looks whether leases and cloud still agree."""
