@@ -50,7 +50,7 @@ notes: setup
 docs: setup
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html doc/source doc/build/html
 
-# Needs Chromium with its driver and pngquant; takes about four minutes.
+# Needs Chromium with its driver; takes three minutes or more, until the demonstration has all kinds of lease in sight.
 screenshot: setup
 	$(BIN)/python -m tools.screenshot doc/source/_static/calendar.png
 

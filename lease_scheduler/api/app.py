@@ -63,7 +63,9 @@ def build_app(
     app.after_request(_finish)
     app.register_error_handler(ApiError, _api_error)
     app.register_error_handler(RefusedError, _refused)
-    app.register_error_handler(EngineUnavailableError, lambda error: _unavailable("reservation engine", settings))
+    app.register_error_handler(
+        EngineUnavailableError, lambda error: _unavailable("reservation engine", settings, str(error))
+    )
     app.register_error_handler(StoreUnavailableError, lambda error: _unavailable("database", settings))
     app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large(settings))
     app.register_error_handler(HTTPException, _framework_error)
@@ -186,8 +188,8 @@ def _refused(error: RefusedError) -> flask.Response:
     return _api_error(ApiError(code, error.message, error.field, show_alternatives(error.alternatives)))
 
 
-def _unavailable(what: str, settings: ApiSettings) -> flask.Response:
-    response = _api_error(ApiError(503, f"No {what} answers at present; try again"))
+def _unavailable(what: str, settings: ApiSettings, why: str = "") -> flask.Response:
+    response = _api_error(ApiError(503, why or f"No {what} answers at present; try again"))
     response.headers["Retry-After"] = str(settings.retry_after)
     return response
 

@@ -6,12 +6,14 @@ A file as the database, a simulated cloud, messages within the process, nobody's
 from __future__ import annotations
 
 import argparse
+import fcntl
 import signal
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from oslo_config import cfg
 from oslo_log import log
@@ -26,8 +28,9 @@ from lease_scheduler.store.sql.reader import SqlReader
 #: How much faster than the real one the clock of the demonstration runs: a day in less than three minutes.
 _SPEED = 600.0
 
-#: Real seconds to become the leading engine.
+#: Real seconds to build the plan of a large pool, and between two looks whether it is there.
 _PATIENCE = 60.0
+_PAUSE = 0.05
 
 
 @one_line_errors
@@ -62,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg.ConfigOpts:
     state_path = options.state_path.resolve() / ("demonstration" if options.demonstration else "plain")
-    state_path.mkdir(parents=True, exist_ok=True)
+    _make_folder(state_path)
     if not 0 <= options.port < 65_536:
         raise InvalidValueError("--port", f"must be from 0 to 65535, not {options.port}")
     defaults: dict[tuple[str, str], Any] = {
@@ -77,6 +80,31 @@ def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg
     return conf
 
 
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidValueError("--state-path", f"{path} cannot be made: {error.strerror}") from error
+
+
+def _reserve(folder: Path) -> IO[str]:
+    """Keep other processes off a folder while this one lives and the file is open.
+
+    :raises InvalidValueError: another process is quicker
+    """
+    _make_folder(folder)
+    try:
+        file = (folder / "in-use").open("w")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InvalidValueError(
+            "--state-path", f"another process uses {folder}; end it or name another folder"
+        ) from None
+    except OSError as error:
+        raise InvalidValueError("--state-path", f"{folder} cannot be written to: {error.strerror}") from error
+    return file
+
+
 class Embedded:
     """Everything in one process.
 
@@ -84,7 +112,7 @@ class Embedded:
     """
 
     def __init__(self, conf: cfg.ConfigOpts, *, demonstration: bool) -> None:
-        self._conf = conf
+        self._reserved = _reserve(Path(conf.service.state_path))
         self._database = wiring.database(conf)
         migrate.upgrade(self._database)
         self._engine = wiring.EngineService(conf, configuration.engine_name())
@@ -102,23 +130,37 @@ class Embedded:
         return f"http://{self._server.effective_host}:{self._server.effective_port}"
 
     def run(self, stop: threading.Event) -> None:
-        """Serve until told to stop."""
+        """Serve until told to stop.
+
+        :raises InvalidValueError: the engine cannot be started; the log says why
+        """
         self._engine.start()
-        if not self._engine.leadership.is_leading.wait(_PATIENCE):
-            raise InvalidValueError(
-                "--state-path", f"another process uses {self._conf.service.state_path}; end it or name another folder"
-            )
+        try:
+            if self._is_leading(stop):
+                self._serve(stop)
+        finally:
+            self._engine.stop()
+            self._reserved.close()
+        print("stopped", flush=True)
+
+    def _is_leading(self, stop: threading.Event) -> bool:
+        """Whether the engine leads now, and not told to stop before."""
+        end = time.monotonic() + _PATIENCE
+        while not self._engine.leadership.is_leading.wait(_PAUSE):
+            if stop.is_set():
+                return False
+            if time.monotonic() > end:
+                raise InvalidValueError("--state-path", "the engine cannot be started on it; the log says why")
+        return True
+
+    def _serve(self, stop: threading.Event) -> None:
         serving = threading.Thread(target=self._server.run, name="rest", daemon=True)
         serving.start()
         print(f"calendar page: {self.url}/   API: {self.url}/v1   end it with Ctrl-C", flush=True)
         if self._demonstration is not None:
             self._demonstration.start()
-        try:
-            stop.wait()
-        finally:
-            if self._demonstration is not None:
-                self._demonstration.stop()
-            self._server.close()
-            serving.join(5)
-            self._engine.stop()
-            print("stopped", flush=True)
+        stop.wait()
+        if self._demonstration is not None:
+            self._demonstration.stop()
+        self._server.close()
+        serving.join(5)

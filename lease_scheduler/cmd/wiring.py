@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,8 +13,10 @@ from stevedore.exception import NoMatches
 from tooz import coordination
 
 from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.conf.values import planning_options, policy_options
+from lease_scheduler.engine.records import DeposedError
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
@@ -26,6 +28,8 @@ from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
+from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.outbox import Outbox
@@ -91,7 +95,10 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
     return ServiceOptions(
         # The service explains refusals itself, with alternatives as values.
         engine=EngineOptions(
-            boot_attempts=group.boot_attempts, host_repair_time=group.host_repair_time, explain_refusals=False
+            planning_lead=group.planning_lead,
+            boot_attempts=group.boot_attempts,
+            host_repair_time=group.host_repair_time,
+            explain_refusals=False,
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
@@ -102,18 +109,18 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
 class _LeadingEngine:
     """Everything that is there while an engine leads."""
 
-    def __init__(self, site: SiteEngine, server: Any, outbox: Outbox | None) -> None:
+    def __init__(self, site: SiteEngine, server: Any, senders: Sequence[Outbox | Teller]) -> None:
         self.site = site
         self._server = server
-        self._outbox = outbox
+        self._senders = senders
 
     def close(self) -> None:
         """Take no more requests, then finish what is being done."""
         self._server.stop()
         self._server.wait()
         self.site.close()
-        if self._outbox is not None:
-            self._outbox.stop()
+        for sender in self._senders:
+            sender.stop()
 
 
 class EngineService:
@@ -131,12 +138,18 @@ class EngineService:
         self.driver = driver(conf, self.clock)
         self._make_planner = make_planner(conf)
         self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
+        self._filters = filters(conf)
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
         self.site: SiteEngine | None = None
         self._store: SqlStore | None = None
-        lock = self._coordinator.get_lock(f"lease-scheduler-{conf.service.site}".encode())
-        self.leadership = Leadership(lock, self._lead, self._heartbeat)
+        lock_name = f"lease-scheduler-{conf.service.site}".encode()
+        self.leadership = Leadership(
+            lambda: self._coordinator.get_lock(lock_name),
+            self._lead,
+            self._heartbeat,
+            SqlStore(self._database, conf.service.site).sign_of_life,
+        )
 
     def _start_coordinator(self) -> Any:
         url = self._conf.service.coordination_url
@@ -159,17 +172,27 @@ class EngineService:
 
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
         conf = self._conf
+        self._store = None
         store = SqlStore(self._database, conf.service.site)
         store.take_over(self._name, self.clock.now())
         self._store = store
         site = SiteEngine(
             store, self.driver, self.clock, self._make_planner, self._admission, service_options(conf), on_broken
         )
-        outbox = self._outbox(store)
-        site.on_written = None if outbox is None else outbox.wake
+        enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
+        if enforcement.follows:
+            report_ends(site)
         site.start()
         self.site = site
-        leases, pool = Leases(site, Enforcement()), PoolKeeper(site)
+        senders = self._senders(store, enforcement)
+
+        def wake() -> None:
+            for sender in senders:
+                sender.wake()
+
+        site.on_written = wake
+        wake()
+        leases, pool = Leases(site, enforcement), PoolKeeper(site)
         series = SeriesKeeper(site, leases)
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,
@@ -191,21 +214,27 @@ class EngineService:
         }
         server = rpc_server(self._transport, conf.service.site, self._name, methods)
         server.start()
-        return _LeadingEngine(site, server, outbox)
+        return _LeadingEngine(site, server, senders)
 
-    def _outbox(self, store: SqlStore) -> Outbox | None:
+    def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
+        """Whoever tells others what happens here."""
+        senders: list[Outbox | Teller] = []
         topics = self._conf.service.notification_topics
-        if not topics:
-            return None
-        transport = notification_transport(self._conf)
-        return Outbox(store, Notifier(transport, self._name, topics).send)
+        if topics:
+            transport = notification_transport(self._conf)
+            senders.append(Outbox(store, Notifier(transport, self._name, topics).send))
+        if enforcement.follows:
+            senders.append(Teller(store, enforcement))
+        return senders
 
     def _heartbeat(self) -> bool:
-        assert self._store is not None
-        try:
-            return self._store.is_mine()
-        except Exception:
-            return False
+        """Give a sign of life; false if another engine has taken over."""
+        if self._store is not None:
+            try:
+                self._store.write_clock(self.clock.now())
+            except DeposedError:
+                return False
+        return True
 
 
 def default_transport(conf: cfg.ConfigOpts, url: str) -> None:

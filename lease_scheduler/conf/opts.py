@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from lease_scheduler.conf import api, engine, policy, scheduling, service, simulated_cloud, simulation
+from lease_scheduler.conf import api, enforcement, engine, policy, scheduling, service, simulated_cloud, simulation
 
-_MODULES = (service, api, scheduling, policy, engine, simulated_cloud, simulation)
+_MODULES = (service, api, scheduling, policy, enforcement, engine, simulated_cloud, simulation)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

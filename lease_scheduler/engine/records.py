@@ -168,9 +168,13 @@ class UsageRecord:
     hosts: tuple[int, ...]
 
 
+#: What the types of messages begin with that are for filters of leases; all others are notifications.
+FOR_FILTERS = "enforcement."
+
+
 @dataclass(frozen=True)
 class Message:
-    """A notification that waits to be sent."""
+    """Something that waits to be told to somebody outside, until that has succeeded."""
 
     event_type: str
     payload: Mapping[str, Any]

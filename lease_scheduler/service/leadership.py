@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, Protocol
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks at the lock, and between two attempts to build the plan.
+#: Real seconds between two looks at the lock, between two signs of life, and between two attempts to build the plan.
 _PAUSE = 1.0
+
+#: Real seconds without a sign of life after which another engine leads although it does not get the lock. A process
+#: that hangs keeps its lock, in a file and in MySQL at least, for as long as its connection is there.
+PATIENCE = 15.0
+
+
+#: Real seconds for which a deposed engine stays away from the lock, so that whoever leads without it may take it.
+_PAUSE_OF_THE_DEPOSED = 5.0
 
 
 class Lock(Protocol):
@@ -33,18 +43,55 @@ class Leader(Protocol):
         ...
 
 
-class Leadership:
-    """A thread that leads whenever it can.
+class Silence:
+    """For how long nothing has been seen to change.
 
-    :param lock: shared by all engines of the site
-    :param lead: builds and starts what leads; told whom to call when that cannot go on
-    :param heartbeat: whether this engine may go on to lead, asked every second
+    Whoever looks needs no clock in common with whoever lives: only that something changes counts.
+
+    :param look: what changes as long as somebody lives
     """
 
-    def __init__(self, lock: Lock, lead: Callable[[Callable[[], None]], Leader], heartbeat: Callable[[], bool]) -> None:
-        self._lock = lock
+    def __init__(self, look: Callable[[], object]) -> None:
+        self._look = look
+        self._seen: object = None
+        self._since = monotonic()
+
+    def seconds(self) -> float:
+        """Real seconds since the last change that was seen; 0 after a look that failed, which says nothing."""
+        try:
+            seen = self._look()
+        except Exception:
+            seen = None
+        if seen is None or seen != self._seen:
+            self._seen, self._since = seen, monotonic()
+        return monotonic() - self._since
+
+
+class Leadership:
+    """A thread that leads whenever it can: when it has the lock, or whoever has it shows no sign of life.
+
+    :param make_lock: makes the lock that all engines of the site share; called again after it could not be given back
+    :param lead: builds and starts what leads; told whom to call when that cannot go on
+    :param heartbeat: gives a sign of life, every second from before ``lead`` on; false if this engine may not go on
+    :param look: what changes with every sign of life of whoever leads, none if nobody has ever led
+    :param patience: real seconds without a sign of life after which the lock does not count
+    """
+
+    def __init__(
+        self,
+        make_lock: Callable[[], Lock],
+        lead: Callable[[Callable[[], None]], Leader],
+        heartbeat: Callable[[], bool],
+        look: Callable[[], object],
+        patience: float = PATIENCE,
+    ) -> None:
+        self._make_lock = make_lock
+        self._lock: Lock | None = None
+        self._has_lock = False
         self._lead = lead
         self._heartbeat = heartbeat
+        self._silence = Silence(look)
+        self._patience = patience
         self._stopped = Event()
         self._broken = Event()
         self.is_leading = Event()
@@ -62,29 +109,87 @@ class Leadership:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
+            pause = _PAUSE
             try:
-                if self._lock.acquire(blocking=False):
+                self._take()
+                if self._has_lock or self._silence.seconds() > self._patience:
                     try:
                         self._lead_until_broken()
                     finally:
-                        self._lock.release()
+                        self._give_back()
+                    if self._is_deposed():
+                        pause = _PAUSE_OF_THE_DEPOSED
             except Exception:
                 LOG.exception("this engine cannot lead; it tries again")
-            self._stopped.wait(_PAUSE)
+            self._stopped.wait(pause)
+
+    def _take(self) -> None:
+        if not self._has_lock:
+            if self._lock is None:
+                self._lock = self._make_lock()
+            self._has_lock = self._lock.acquire(blocking=False)
+
+    def _give_back(self) -> None:
+        if self._lock is None or not self._has_lock:
+            return
+        self._has_lock = False
+        try:
+            self._lock.release()
+        except Exception:
+            # The connection is lost and the lock with it; some drivers would go on to think that they have it.
+            LOG.warning("the lock could not be given back", exc_info=True)
+            self._lock = None
+
+    def _is_deposed(self) -> bool:
+        """Whether another engine has taken over; not known while the database does not answer."""
+        with suppress(Exception):
+            return not self._heartbeat()
+        return False
 
     def _lead_until_broken(self) -> None:
         self._broken.clear()
         if self._stopped.is_set():
             return
-        leader = self._lead(self._broken.set)
-        LOG.info("this engine leads")
-        self.is_leading.set()
-        try:
-            while not self._broken.wait(_PAUSE):
-                if not self._heartbeat():
-                    LOG.warning("this engine was deposed")
+        if not self._has_lock:
+            LOG.warning("whoever has the lock gives no sign of life; this engine leads without it")
+        with self._alive():
+            leader = self._lead(self._broken.set)
+            LOG.info("this engine leads")
+            self.is_leading.set()
+            try:
+                self._broken.wait()
+            finally:
+                self.is_leading.clear()
+                leader.close()
+                LOG.info("this engine does not lead any more")
+
+    @contextmanager
+    def _alive(self) -> Iterator[None]:
+        """Give signs of life meanwhile, and take the lock if it is not there yet.
+
+        That is done by a thread of its own, because to build a large plan takes long.
+        """
+        over = Event()
+
+        def beat() -> None:
+            while not over.wait(_PAUSE):
+                try:
+                    alive = self._heartbeat()
+                except Exception:
+                    LOG.warning("this engine can give no sign of life", exc_info=True)
+                    alive = False
+                if not alive:
+                    LOG.warning("this engine may not go on to lead")
+                    self._broken.set()
                     return
+                with suppress(Exception):
+                    # Who leads without the lock takes it as soon as it is free, so that others do not.
+                    self._take()
+
+        thread = Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
         finally:
-            self.is_leading.clear()
-            leader.close()
-            LOG.info("this engine does not lead any more")
+            over.set()
+            thread.join()

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement import Enforcement, Proposal
+from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, build_terms, node_set_of, numbered
+from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document, node_set_of, numbered
 
 Answer = dict[str, Any]
+
+#: Keys of a lease document that are planned with and may be changed.
+_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations"})
 
 
 class Leases:
@@ -40,10 +44,32 @@ class Leases:
 
         :raises RefusedError: there is no place, or it may not be made
         """
-        with self._enforcement.one_at_a_time(lease["project_id"]):
-            self._ask_enforcement(context, lease)
-            with self._site.transaction(context.get("expires")), _refusals():
+        expires = context.get("expires")
+        enforcement = self._enforcement
+        with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
+            if enforcement.is_on and not lease.get("maintenance"):
+                proposal = self._proposal(lease, expires)
+                if proposal is not None:
+                    # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
+                    asked.enter_context(enforcement.creation(context, proposal))
+            with self._site.transaction(expires), _refusals():
                 return self._create(lease)
+
+    def _proposal(self, lease: Document, expires: float | None) -> Proposal | None:
+        """What filters are asked about; none if the lease is there already, because it is asked for a second time.
+
+        :raises RefusedError: there is no place, so there is nothing to ask
+        """
+        site = self._site
+        with site.transaction(expires), _refusals():
+            if lease["id"] in site.work.leases:
+                return None
+            terms = self._terms(lease)
+            found = site.engine.quote(terms.request, terms.least)
+            if found.refusal is not None:
+                raise NoPlaceError(found.refusal)
+            assert found.lease is not None
+            return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
 
     def _create(self, lease: Document) -> Answer:
         site = self._site
@@ -115,31 +141,6 @@ class Leases:
                 "queue_position": found.queue_position,
             }
 
-    def _ask_enforcement(self, context: Document, lease: Document) -> None:
-        """Ask limits and filters; they may take long, so the plan goes on meanwhile."""
-        if not self._enforcement.is_on:
-            return
-        quote = self.quote(context, lease)
-        if quote["granted"]:
-            self._enforcement.check_create(context, lease, self._host_views(quote["hosts"]), self._usage(lease))
-
-    def _usage(self, lease: Document) -> list[tuple[Lease, LeaseDocument]]:
-        """The live leases of the same project."""
-        work = self._site.work
-        return [
-            (work.leases[lease_id], document)
-            for lease_id, document in list(work.documents.items())
-            if document.project_id == lease["project_id"] and lease_id in work.leases
-        ]
-
-    def _host_views(self, host_ids: list[str]) -> list[Answer]:
-        known = {str(host_id): host for host_id, host in self._site.hosts.items()}
-        return [
-            {"id": host_id, "hypervisor_hostname": known[host_id].name, **known[host_id].properties}
-            for host_id in dict.fromkeys(host_ids)
-            if host_id in known
-        ]
-
     # -- changing --------------------------------------------------------------------------------------------
 
     def update(self, context: Document, lease_id: str, changes: Document) -> Answer:
@@ -147,24 +148,38 @@ class Leases:
 
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
+        if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
+            return self._update(context, lease_id, changes)
+        expires = context.get("expires")
+        with self._enforcement.one_at_a_time(self._document(lease_id).project_id, expires):
+            with self._site.transaction(expires), _refusals():
+                lease, document = self._expected(lease_id, changes)
+                request = self._new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
+                change = None if document.maintenance else change_proposal(self._site, lease_id, changes, request)
+            if change is not None:
+                self._enforcement.check_update(context, change)
+            return self._update(context, lease_id, changes)
+
+    def _expected(self, lease_id: str, changes: Document) -> tuple[Lease, LeaseDocument]:
+        """A live lease, in the version that whoever changes it has seen."""
+        document = self._document(lease_id)
+        expected = changes.get("version")
+        if expected is not None and expected != self._site.store.version(lease_id):
+            raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
+        return self._site.work.leases[lease_id], document
+
+    def _update(self, context: Document, lease_id: str, changes: Document) -> Answer:
         site = self._site
-        current = self._current(lease_id)
-        if self._enforcement.is_on and set(changes) - {"name", "version"}:
-            self._enforcement.check_update(context, current, changes)
         with site.transaction(context.get("expires")), _refusals():
-            document = self._document(lease_id)
-            expected = changes.get("version")
-            if expected is not None and expected != site.store.version(lease_id):
-                raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
+            lease, document = self._expected(lease_id, changes)
             updated = replace(
                 document,
                 name=changes.get("name", document.name),
                 on_end=changes.get("on_end") or document.on_end,
                 updated_at=site.work.now,
             )
-            lease = site.work.leases[lease_id]
             end_before = lease.reservations[-1].run_end if lease.reservations else None
-            if set(changes) & {"start", "end", "duration", "deadline", "reservations"}:
+            if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
             if "before_end" in changes or "end" in changes:
                 updated = _moved_before_end(updated, changes.get("before_end"), end_before, lease)
@@ -173,10 +188,11 @@ class Leases:
             site.work.notify(document_message("lease.update", lease, updated, site.work.now))
             return {"lease_id": lease_id}
 
-    def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
+    def _new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
+        """The terms that a lease would have, and those that its new document alone comes to."""
         site = self._site
         now = site.work.now
-        merged = {**_as_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
+        merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
         if "end" in changes or "start" in changes:
             merged["duration"] = None
             merged.setdefault("end", None)
@@ -202,6 +218,13 @@ class Leases:
             request = replace(request, nodes=lease.request.nodes)
         if started is not None and request.start is not None:
             request = replace(request, start=lease.request.start)
+        return request, terms
+
+    def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
+        site = self._site
+        now = site.work.now
+        request, terms = self._new_terms(lease, document, changes)
+        named = {each["id"] for each in changes.get("reservations") or ()}
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
         site.engine.step()
@@ -278,40 +301,6 @@ class Leases:
         if document is None:
             raise RefusedError(404, f"there is no live lease {lease_id}")
         return document
-
-    def _current(self, lease_id: str) -> Answer:
-        document = self._document(lease_id)
-        return _as_document(self._site.work.leases[lease_id], document)
-
-
-def _as_document(lease: Lease, document: LeaseDocument) -> Answer:
-    """A live lease in the words in which it was asked for."""
-    request = lease.request
-    fixed = lease.kind is LeaseKind.RESERVATION
-    return {
-        "id": lease.lease_id,
-        "name": document.name,
-        "project_id": document.project_id,
-        "user_id": document.user_id,
-        "trust_id": document.trust_id,
-        "kind": lease.kind.value,
-        "maintenance": document.maintenance,
-        "start": request.start,
-        "end": request.start + request.duration if fixed and request.start is not None else None,
-        "duration": None if fixed else request.duration,
-        "deadline": request.deadline,
-        "before_end": document.before_end,
-        "preemptible": request.preemptible,
-        "preemption_mode": request.preemption_mode.value,
-        "servers": list(document.servers),
-        "on_end": document.on_end,
-        "series_id": document.series_id,
-        "extras": dict(request.extras),
-        "reservations": [
-            {**record.terms, "id": record.reservation_id, "resource_type": record.resource_type}
-            for record in document.reservations
-        ],
-    }
 
 
 def _moved_before_end(

@@ -9,7 +9,7 @@ from typing import Any
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, LeaseDocument, ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 
@@ -245,3 +245,33 @@ def numbered(document: LeaseDocument, request: LeaseRequest) -> LeaseDocument:
         first_set += reservation.node_sets
         first_node += count
     return replace(document, reservations=tuple(reservations))
+
+
+def lease_document(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
+    """A live lease in the words in which it was asked for."""
+    request = lease.request
+    fixed = lease.kind is LeaseKind.RESERVATION
+    return {
+        "id": lease.lease_id,
+        "name": document.name,
+        "project_id": document.project_id,
+        "user_id": document.user_id,
+        "trust_id": document.trust_id,
+        "kind": lease.kind.value,
+        "maintenance": document.maintenance,
+        "start": request.start,
+        "end": request.start + request.duration if fixed and request.start is not None else None,
+        "duration": None if fixed else request.duration,
+        "deadline": request.deadline,
+        "before_end": document.before_end,
+        "preemptible": request.preemptible,
+        "preemption_mode": request.preemption_mode.value,
+        "servers": list(document.servers),
+        "on_end": document.on_end,
+        "series_id": document.series_id,
+        "extras": dict(request.extras),
+        "reservations": [
+            {**record.terms, "id": record.reservation_id, "resource_type": record.resource_type}
+            for record in document.reservations
+        ],
+    }

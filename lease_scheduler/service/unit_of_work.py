@@ -31,6 +31,9 @@ class UnitOfWork:
         # Leases of which something may exist in the cloud.
         self._touched: set[str] = set()
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
+        #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
+        #: before, and its document.
+        self.at_end: Callable[[Lease, Lease | None, LeaseDocument], Message | None] = lambda *_: None
         #: The instant of the step that is collected.
         self.now = 0
         #: What the host of a number has.
@@ -125,6 +128,9 @@ class UnitOfWork:
             )
             document = self.documents[lease_id]
             self._changes.messages.append(transition_message(lease, document, state_before, self.now))
+            at_end = self.at_end(lease, before, document) if lease.is_final else None
+            if at_end is not None:
+                self._changes.messages.append(at_end)
 
     def load(self) -> Iterable[Lease]:
         """Every live lease, in the order of submission."""

@@ -286,10 +286,10 @@ class SqlStore:
             values = [{"the_id": intent_id, "the_step": step} for intent_id, step in reached]
             connection.execute(update(OPERATIONS).where(where).values(step=bindparam("the_step")), values)
 
-    def _lock(self, connection: Connection) -> None:
-        """Lock the site's row without changing it."""
+    def _lock(self, connection: Connection, **values: Any) -> None:
+        """Lock the site's row, changing nothing but the values given."""
         mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
-        if connection.execute(update(SITES).where(mine).values(epoch=self._epoch)).rowcount != 1:
+        if connection.execute(update(SITES).where(mine).values(epoch=self._epoch, **values)).rowcount != 1:
             raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
 
     def _is_mine(self, connection: Connection) -> bool:
@@ -307,12 +307,20 @@ class SqlStore:
             return connection.execute(select(SITES.c.clock).where(SITES.c.name == self._site)).scalar()
 
     def write_clock(self, now: int) -> None:
-        """Keep the time, for clocks that do not follow the real one.
+        """Keep the time: for clocks that do not follow the real one, and as a sign of life.
 
         :raises DeposedError: another engine has taken over
         """
+        # Nothing but the time: this may come from another thread than the one that writes transactions.
         with self._database.begin() as connection:
-            self._claim(connection, self._revision, clock=now)
+            self._lock(connection, clock=now)
+
+    def sign_of_life(self) -> tuple[int, int, int] | None:
+        """What changes as long as some engine leads; none if none ever did."""
+        columns = (SITES.c.epoch, SITES.c.revision, SITES.c.clock)
+        with self._database.connect() as connection:
+            row = connection.execute(select(*columns).where(SITES.c.name == self._site)).first()
+        return None if row is None else (row.epoch, row.revision, row.clock)
 
     # -- notifications -----------------------------------------------------------------------------------
 

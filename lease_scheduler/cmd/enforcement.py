@@ -1,0 +1,96 @@
+"""The filters of leases, made as the configuration says."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from keystoneauth1 import loading
+from keystoneauth1.exceptions import ClientException
+from keystoneauth1.session import Session
+from oslo_config import cfg
+
+from lease_scheduler.cmd.configuration import PROJECT
+from lease_scheduler.conf import enforcement
+from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError
+from lease_scheduler.service.enforcement.base import FilterOptions, UsageFilter
+from lease_scheduler.service.enforcement.loading import load_filters
+
+LOG = logging.getLogger(__name__)
+
+_GROUP = enforcement.GROUP.name
+
+
+def filters(conf: cfg.ConfigOpts) -> list[UsageFilter]:
+    """The filters that are enabled, in order.
+
+    :raises InvalidValueError: there is no such filter, or an option of one is wrong
+    """
+    values = {option.dest: conf[_GROUP][option.dest] for option in enforcement.OPTIONS}
+    keystone = KeystoneLimits(conf) if values["limits_source"] == "keystone" else None
+    return load_filters(
+        values["enabled_filters"],
+        FilterOptions(values, lambda: _session(conf), None if keystone is None else keystone.of_project),
+    )
+
+
+def _session(conf: cfg.ConfigOpts) -> Session:
+    """A session with the credentials of the group, without any if there are none; nobody is asked yet.
+
+    :raises InvalidValueError: the credentials are not complete, or there is no such file of authorities
+    """
+    loading.register_auth_conf_options(conf, _GROUP)
+    try:
+        auth = loading.load_auth_from_conf_options(conf, _GROUP)
+    except ClientException as error:
+        raise InvalidValueError(f"{_GROUP}.auth_type", str(error)) from error
+    authorities = conf[_GROUP].external_service_cafile
+    if authorities and not Path(authorities).is_file():
+        raise InvalidValueError(f"{_GROUP}.external_service_cafile", f"there is no file {authorities}")
+    return Session(auth=auth, verify=authorities or True)
+
+
+class KeystoneLimits:
+    """Limits of projects as Keystone keeps them, read by oslo.limit.
+
+    :param conf: its files have the group ``oslo_limit``
+    :raises InvalidValueError: the group has no credentials
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        # oslo.limit reads the global configuration object only.
+        from oslo_limit import limit
+
+        cfg.CONF(
+            [],
+            project=PROJECT,
+            default_config_files=list(conf.config_file or ()),
+            default_config_dirs=list(conf.config_dir or ()),
+        )
+        if not cfg.CONF.oslo_limit.auth_type and not cfg.CONF.oslo_limit.auth_section:
+            raise InvalidValueError("oslo_limit.auth_type", "is needed with [enforcement] limits_source = keystone")
+        self._make = limit.Enforcer
+        self._lifetime: int = conf[_GROUP].limits_lifetime
+        self._lock = Lock()
+        self._enforcer: Any = None
+        self._made = 0.0
+
+    def of_project(self, project_id: str, names: Sequence[str]) -> Mapping[str, int]:
+        """The limits of a project by name.
+
+        :raises EngineUnavailableError: Keystone cannot tell at present
+        """
+        with self._lock:
+            try:
+                if self._enforcer is None or time.monotonic() - self._made >= self._lifetime:
+                    # It remembers every limit that it has read for as long as it lives.
+                    self._enforcer, self._made = self._make(lambda *_: {}), time.monotonic()
+                return dict(self._enforcer.get_project_limits(project_id, list(names)))
+            except Exception as error:
+                self._enforcer = None
+                LOG.warning("limits of project %s: %s", project_id, error)
+                raise EngineUnavailableError("the limits of the project cannot be read from Keystone") from error

@@ -1,0 +1,40 @@
+"""``MaxLeaseDurationFilter``: no lease lasts longer than that (Blazar's filter of this name)."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.service.enforcement.base import ChangeProposal, Document, FilterOptions, Proposal
+
+
+class MaxLeaseDurationFilter:
+    """Options ``max_lease_duration`` in seconds, -1 for none, and ``max_lease_duration_exempt_project_ids``.
+
+    :raises InvalidValueError: the duration is 0
+    """
+
+    follows = False
+
+    def __init__(self, options: FilterOptions) -> None:
+        self._most: int = options.values["max_lease_duration"]
+        if self._most == 0:
+            raise InvalidValueError("enforcement.max_lease_duration", "must be -1 for no limit, or at least 1 s")
+        self._exempt = frozenset(options.values["max_lease_duration_exempt_project_ids"])
+
+    def check_create(self, context: Document, proposal: Proposal) -> None:
+        """Refuse what lasts too long."""
+        self._check(proposal.project_id, proposal.request.duration)
+
+    def check_update(self, context: Document, change: ChangeProposal) -> None:
+        """Refuse what would last longer than before and too long."""
+        if change.request.duration > change.current.request.duration:
+            self._check(change.current.project_id, change.request.duration)
+
+    def on_end(self, lease: Document) -> None:
+        """Nothing is counted here."""
+
+    def _check(self, project_id: str, duration: int) -> None:
+        if self._most < 0 or project_id in self._exempt or duration <= self._most:
+            return
+        asked = "a lease without a duration has no end" if duration >= UNLIMITED else f"{duration} s are asked for"
+        raise RefusedError(403, f"Lease duration: {asked}, and at most {self._most} s are allowed", "end_date")

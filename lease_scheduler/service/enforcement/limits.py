@@ -1,0 +1,88 @@
+"""Limits of projects, from the configuration or from Keystone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from lease_scheduler.model.errors import InvalidValueError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a project may have; -1 is no limit.
+
+    :ivar leases: live leases at the same time
+    :ivar node_hours: of all live leases together
+    :ivar duration_hours: of a lease
+    :ivar horizon_hours: from now to the end of a lease
+    :ivar lead_time_minutes: at least from now to the start of a reservation
+    """
+
+    leases: int = -1
+    node_hours: int = -1
+    duration_hours: int = -1
+    horizon_hours: int = -1
+    lead_time_minutes: int = -1
+
+
+#: The names of the limits, in the order in which they are checked.
+NAMES = tuple(field.name for field in fields(Limits))
+
+#: What stands before these names in Keystone.
+PREFIX = "reservation:"
+
+#: The limits of a project.
+LimitSource = Callable[[str], Limits]
+
+
+def configured_limits(defaults: Limits, projects: Mapping[str, Limits]) -> LimitSource:
+    """Limits that are in the configuration.
+
+    :param projects: project id -> the limits that it has instead of the defaults
+    """
+    return lambda project_id: projects.get(project_id, defaults)
+
+
+def parse_project_limits(lines: Iterable[str], defaults: Limits) -> dict[str, Limits]:
+    """Limits of single projects, from lines such as ``PROJECT leases=5 node_hours=100``.
+
+    :param defaults: what holds where a line says nothing
+    :raises InvalidValueError: a line cannot be understood
+    """
+    found: dict[str, Limits] = {}
+    for line in lines:
+        project_id, *pairs = line.split() or [""]
+        values: dict[str, int] = {}
+        for pair in pairs:
+            name, _, text = pair.partition("=")
+            if name not in NAMES:
+                raise _wrong(line, f"there is no limit {name!r}; there are {', '.join(NAMES)}")
+            if name in values:
+                raise _wrong(line, f"{name} is there twice")
+            if not text.isdecimal() and text != "-1":
+                raise _wrong(line, f"{name} must be a whole number of at least 0, or -1 for no limit, not {text!r}")
+            values[name] = int(text)
+        if not values:
+            raise _wrong(line, "must be a project id and limits, e.g. 5f0c leases=5 node_hours=100")
+        if project_id in found:
+            raise _wrong(line, f"project {project_id} is there twice")
+        found[project_id] = replace(defaults, **values)
+    return found
+
+
+def _wrong(line: str, problem: str) -> InvalidValueError:
+    return InvalidValueError("enforcement.project_limits", f"{line!r}: {problem}")
+
+
+def unified_limits(ask: Callable[[str, Sequence[str]], Mapping[str, int]]) -> LimitSource:
+    """Limits that are kept in Keystone; one that is not registered there is 0, which lets nothing pass.
+
+    :param ask: project id and names -> limits by name
+    """
+
+    def limits(project_id: str) -> Limits:
+        found = ask(project_id, [PREFIX + name for name in NAMES])
+        return Limits(**{name: found[PREFIX + name] for name in NAMES})
+
+    return limits

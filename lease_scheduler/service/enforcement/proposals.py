@@ -1,0 +1,100 @@
+"""What the filters are asked, put together from the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lease_scheduler.engine.records import LeaseDocument, Message
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.service.enforcement.asking import ended_message
+from lease_scheduler.service.enforcement.base import ChangeProposal, Document, Proposal
+from lease_scheduler.service.enforcement.views import lease_body, unit_views
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import lease_document
+
+
+def new_proposal(site: SiteEngine, asked: Document, document: LeaseDocument, lease: Lease) -> Proposal:
+    """A lease that is about to be made; within a transaction of the site.
+
+    :param asked: its document in the words of the API
+    :param document: with the VMs of each reservation counted, as they would be granted
+    :param lease: as it would be
+    """
+    allocations = _allocations(site, document, lease)
+    return Proposal(_dated(asked, lease), lease.request, site.work.now, allocations, _live(site, document))
+
+
+def change_proposal(site: SiteEngine, lease_id: str, changes: Document, request: LeaseRequest) -> ChangeProposal:
+    """A live lease that is about to be changed; within a transaction of the site.
+
+    :param changes: the keys of its document that change
+    :param request: the terms that it would have
+    """
+    lease, document = site.work.leases[lease_id], site.work.documents[lease_id]
+    allocations = _allocations(site, document, lease)
+    shown = _dated(lease_document(lease, document), lease)
+    current = Proposal(shown, lease.request, site.work.now, allocations, _live(site, document))
+    given = {key: value for key, value in changes.items() if key != "version"}
+    return ChangeProposal(current, given, request)
+
+
+def keep_message(site: SiteEngine) -> Callable[[Message], None]:
+    """Writes messages for filters down, each in a transaction of its own."""
+
+    def keep(message: Message) -> None:
+        with site.transaction():
+            site.work.notify(message)
+
+    return keep
+
+
+def report_ends(site: SiteEngine) -> None:
+    """Have a message for filters written in the same transaction in which a lease comes to its end."""
+
+    def at_end(lease: Lease, before: Lease | None, document: LeaseDocument) -> Message | None:
+        if document.maintenance:
+            # Nobody was asked about it.
+            return None
+        last = lease if before is None else before
+        shown = _dated(lease_document(lease, document), last)
+        return ended_message(lease, lease_body(shown, _allocations(site, document, last)))
+
+    site.work.at_end = at_end
+
+
+def _dated(asked: Document, lease: Lease) -> Document:
+    """A lease document with the dates that are planned, where its terms have none."""
+    held = lease.reservations
+    if not held:
+        return asked
+    start = held[0].run_start if asked["start"] is None else asked["start"]
+    end = held[-1].run_end if asked["end"] is None else asked["end"]
+    return {**asked, "start": start, "end": end}
+
+
+def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseDocument]]:
+    """The other live leases of the same project; what operators keep free for maintenance is nobody's use."""
+    work = site.work
+    return [
+        (work.leases[lease_id], other)
+        for lease_id, other in work.documents.items()
+        if other.project_id == document.project_id
+        and lease_id in work.leases
+        and lease_id != document.lease_id
+        and not other.maintenance
+    ]
+
+
+def _allocations(site: SiteEngine, document: LeaseDocument, lease: Lease) -> Mapping[str, Sequence[dict[str, Any]]]:
+    """Per reservation what it holds now or, if that is not yet, first."""
+    if not lease.reservations:
+        return {}
+    units = site.store.units.ids(lease.reservations[0].assignment)
+    addresses = {address.floating_ip_id: address for address in site.floating_ips.values()}
+    return {
+        each.reservation_id: unit_views(
+            units[each.first_node : each.first_node + each.node_count], site.hosts, addresses
+        )
+        for each in document.reservations
+    }

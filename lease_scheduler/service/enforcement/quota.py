@@ -1,0 +1,92 @@
+"""``QuotaFilter``: how much a project may have at the same time, how long and how far ahead."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.service.enforcement.base import (
+    ChangeProposal,
+    Document,
+    FilterOptions,
+    LiveLeases,
+    Proposal,
+)
+from lease_scheduler.service.enforcement.counting import HOUR, hours, latest_end, node_seconds
+from lease_scheduler.service.enforcement.limits import (
+    NAMES,
+    Limits,
+    LimitSource,
+    configured_limits,
+    parse_project_limits,
+    unified_limits,
+)
+
+
+class QuotaFilter:
+    """Checks the same limits whether they come from the configuration (``limit_...``, ``project_limits``) or Keystone.
+
+    :raises InvalidValueError: ``project_limits`` cannot be understood
+    """
+
+    follows = False
+
+    def __init__(self, options: FilterOptions) -> None:
+        defaults = Limits(**{name: options.values[f"limit_{name}"] for name in NAMES})
+        # Read in any case, so that a mistake is found at once.
+        projects = parse_project_limits(options.values["project_limits"], defaults)
+        self._limits_of: LimitSource = (
+            configured_limits(defaults, projects)
+            if options.unified_limits is None
+            else unified_limits(options.unified_limits)
+        )
+
+    def check_create(self, context: Document, proposal: Proposal) -> None:
+        """Refuse what goes beyond a limit."""
+        check(self._limits_of(proposal.project_id), proposal.request, None, proposal.live, proposal.now)
+
+    def check_update(self, context: Document, change: ChangeProposal) -> None:
+        """Refuse what goes beyond a limit further than the lease does now."""
+        current = change.current
+        check(self._limits_of(current.project_id), change.request, current.request, current.live, current.now)
+
+    def on_end(self, lease: Document) -> None:
+        """What is live is counted afresh every time."""
+
+
+def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, others: LiveLeases, now: int) -> None:
+    """Compare a lease with limits.
+
+    A change is compared only with limits of which it needs more than before, so that what is beyond a limit that was
+    lowered may still become less.
+
+    :param before: what it is now, none if it does not exist
+    :param others: the other live leases of its project
+    :raises RefusedError: 403, naming the limit, what is used and what is asked for
+    """
+    if before is None:
+        _compare("leases", limits.leases, len(others), 1)
+    seconds = node_seconds(asked)
+    if before is None or seconds > node_seconds(before):
+        used = sum(node_seconds(lease.request) for lease, _ in others)
+        # Rounded once, as a sum: parts of hours of several leases add up.
+        _compare("node_hours", limits.node_hours, used // HOUR, hours(used + seconds) - used // HOUR)
+    if before is None or asked.duration > before.duration:
+        _compare("duration_hours", limits.duration_hours, 0, hours(asked.duration), "end_date")
+    end = latest_end(asked, now)
+    if end is not None and (before is None or end > (latest_end(before, now) or 0)):
+        _compare("horizon_hours", limits.horizon_hours, 0, hours(end - now), "end_date")
+    if asked.kind is LeaseKind.RESERVATION and asked.start is not None:
+        lead = asked.start - now
+        moved = before is None or asked.start != before.start
+        if moved and lead < 60 * limits.lead_time_minutes:
+            raise RefusedError(
+                403,
+                f"Quota lead_time_minutes: a reservation must be asked for {limits.lead_time_minutes} minutes before "
+                f"its start, this one would start in {max(lead, 0) // 60}",
+                "start_date",
+            )
+
+
+def _compare(name: str, limit: int, used: int, asked: int, field: str | None = None) -> None:
+    if limit >= 0 and used + asked > limit:
+        raise RefusedError(403, f"Quota exceeded for {name}: limit {limit}, used {used}, asked for {asked}", field)

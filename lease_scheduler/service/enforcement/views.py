@@ -1,0 +1,81 @@
+"""Leases as external services and plug-ins see them: Blazar's keys and dates, plain values that fit into JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
+from lease_scheduler.service.enforcement.base import Document
+
+#: Our key and Blazar's for the same date.
+_DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}
+_PLAIN = ("id", "name", "project_id", "user_id", "trust_id", "kind", "duration", "preemptible", "series_id")
+#: The last instant that has a date of four digits of year.
+_LAST = 253_402_300_799
+
+
+def date(instant: int) -> str:
+    """A date in UTC as Blazar writes those of leases."""
+    return datetime.fromtimestamp(min(instant, _LAST), UTC).strftime("%Y-%m-%dT%H:%M:%S.000000")
+
+
+def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
+    """A lease, or changes of one: only keys that are there.
+
+    :param lease: a lease document
+    :param allocations: per reservation id what it has
+    """
+    body: dict[str, Any] = {key: lease[key] for key in _PLAIN if key in lease}
+    for ours, theirs in _DATES.items():
+        if ours in lease:
+            body[theirs] = None if lease[ours] is None else date(lease[ours])
+    if "reservations" in lease:
+        body["reservations"] = [
+            {**reservation, "allocations": [dict(each) for each in allocations.get(reservation["id"], ())]}
+            for reservation in lease["reservations"]
+        ]
+    return body
+
+
+def host_view(host: HostRecord) -> dict[str, Any]:
+    """A host that a reservation has."""
+    return {
+        **host.properties,
+        "id": str(host.host_id),
+        "hypervisor_hostname": host.name,
+        "hypervisor_type": host.hypervisor_type,
+        "hypervisor_version": host.hypervisor_version,
+        "vcpus": host.vcpus,
+        "memory_mb": host.memory_mb,
+        "local_gb": host.local_gb,
+        "cpu_info": host.cpu_info,
+        "service_name": host.service_name,
+        "availability_zone": host.availability_zone,
+        "reservable": host.reservable,
+    }
+
+
+def address_view(address: FloatingIpRecord) -> dict[str, Any]:
+    """A floating IP that a reservation has."""
+    return {
+        "id": address.floating_ip_id,
+        "floating_ip_address": address.floating_ip_address,
+        "floating_network_id": address.floating_network_id,
+        "subnet_id": address.subnet_id,
+        "reservable": address.reservable,
+    }
+
+
+def unit_views(
+    unit_ids: Iterable[str], hosts: Mapping[int, HostRecord], addresses: Mapping[str, FloatingIpRecord]
+) -> list[dict[str, Any]]:
+    """Hosts and addresses by their ids, each once."""
+    found = []
+    for unit_id in dict.fromkeys(unit_ids):
+        if unit_id in addresses:
+            found.append(address_view(addresses[unit_id]))
+        elif unit_id.isdecimal() and int(unit_id) in hosts:
+            found.append(host_view(hosts[int(unit_id)]))
+    return found

@@ -1,0 +1,28 @@
+"""Embedded services, ended with the test whatever becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.servers.reservation import ReservationService
+
+Make = Callable[..., ReservationService]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Makes services that have not been started; they share the folder of the test."""
+    with ExitStack() as stack:
+
+        def one(
+            options: Sequence[str] = (), configuration: str = "[simulated_cloud]\nhosts = 4\n"
+        ) -> ReservationService:
+            service = ReservationService(tmp_path, options, configuration)
+            stack.callback(service.kill)
+            return service
+
+        yield one

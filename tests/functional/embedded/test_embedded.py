@@ -1,0 +1,153 @@
+"""The embedded service as a process: it starts, answers, ends, goes on, and says in one line why it does not start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.rest import Rest, date, until
+from tests.servers.base import OwnProcess, free_port, wait_until
+
+_PROGRAM = str(Path(sys.executable).with_name("lease-scheduler-embedded"))
+_ROOT = Path(__file__).parents[3]
+
+
+def _refused(*options: str) -> str:
+    """The one line with which the program refuses to start."""
+    begun = time.monotonic()
+    ended = subprocess.run([_PROGRAM, *options], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2, ended.stderr
+    errors = [line for line in ended.stderr.splitlines() if " INFO " not in line]
+    assert len(errors) == 1, ended.stderr
+    assert time.monotonic() - begun < 20
+    return errors[0]
+
+
+def test_answers(make: Make) -> None:
+    """Health check, page and API are there; who gives no headers is an administrator, and roles count."""
+    service = make()
+    service.start()
+    assert requests.get(f"{service.url}/healthcheck", timeout=10).status_code == 200
+    page = requests.get(f"{service.url}/", headers={"Accept": "text/html"}, timeout=10)
+    assert "<h1>Lease calendar</h1>" in page.text
+    assert requests.get(f"{service.url}/main.js", timeout=10).status_code == 200
+    rest = Rest(service)
+    rest.register(4)
+    member = Rest(service, X_Project_Id="physics", X_User_Id="ada", X_Roles="member")
+    lease = member.lease("mine", "immediate", duration=3600)
+    assert (lease["project_id"], lease["user_id"]) == ("physics", "ada")
+    until(lambda: rest.state(lease) == "active")
+    assert member.ask("POST", "os-hosts", {"name": "compute-4"}).status_code == 403
+    other = Rest(service, X_Project_Id="biology", X_User_Id="bob", X_Roles="member")
+    assert other.ask("GET", f"leases/{lease['id']}").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ends_in_order(make: Make, number: signal.Signals) -> None:
+    """A signal ends it with status 0 within ten seconds, also while a page keeps its connection open."""
+    service = make()
+    service.start()
+    with requests.Session() as session:
+        session.get(f"{service.url}/", timeout=10)
+        begun = time.monotonic()
+        os.kill(service.pid, number)
+        assert service.interrupt() == 0
+        assert time.monotonic() - begun < 10
+    assert "stopped" in service.log.read_text()
+    assert "Traceback" not in service.log.read_text()
+
+
+def test_goes_on(make: Make) -> None:
+    """A second start finds leases, hosts, the simulated cloud and the clock as the first one left them."""
+    clock = "[simulated_cloud]\nhosts = 4\nclock_speed = 60\nclock_start = 1800000000\n"
+    service = make(configuration=clock)
+    service.start()
+    rest = Rest(service)
+    rest.register(4)
+    running = rest.lease("running", "immediate", duration=86_400, count=2)
+    planned = rest.lease("planned", "reservation", start_date=date(1_800_200_000), duration=7200, count=3)
+    until(lambda: rest.state(running) == "active")
+    before = rest.calendar()
+    held = [lease["holdings"] for lease in before["leases"]]
+    assert before["now"] < 1_800_080_000
+    assert service.interrupt() == 0
+    service.start()
+    after = rest.calendar()
+    assert [host["name"] for host in after["hosts"]] == [host["name"] for host in before["hosts"]]
+    assert [lease["holdings"] for lease in after["leases"]] == held
+    # As long as it was down the clock stood still: what has passed since is what it ran.
+    assert before["now"] <= after["now"] < before["now"] + 60 * 60
+    assert (rest.state(running), rest.state(planned)) == ("active", "ready")
+    assert rest.ask("DELETE", f"leases/{running['id']}").status_code in (200, 202, 204)
+    whole = rest.lease("whole", "immediate", duration=600, count=4)
+    until(lambda: rest.state(whole) == "active")
+
+
+def test_port_in_use(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"127.0.0.1:{port}" in _refused("--state-path", str(tmp_path / "state"), "--port", str(port))
+
+
+def test_folder_in_use(make: Make, tmp_path: Path) -> None:
+    """Two processes on one folder would each plan without the other; the first one is not disturbed."""
+    service = make()
+    service.start()
+    line = _refused("--state-path", str(tmp_path / "state"), "--port", str(free_port()))
+    assert "another process uses" in line
+    assert service.is_healthy()
+
+
+def test_folder_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "cannot be made" in _refused("--state-path", str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.org", "::"])
+def test_not_for_others(tmp_path: Path, host: str) -> None:
+    """Nobody's identity is checked, so it listens to this machine alone."""
+    settings = tmp_path / "service.conf"
+    settings.write_text(f"[api]\nhost = {host}\n")
+    line = _refused("--state-path", str(tmp_path / "state"), "--config-file", str(settings))
+    assert "identity" in line
+
+
+def test_make_run(tmp_path: Path) -> None:
+    """``make run`` listens where the environment says; Ctrl-C, which all processes at a terminal get, ends it in order
+    and make does not complain."""
+    port = free_port()
+    environment = {**os.environ, "LEASE_SCHEDULER_PORT": str(port)}
+    command = ["make", "--directory", str(_ROOT), "--old-file=setup", "run", "DEMO=0", f"STATE={tmp_path / 'state'}"]
+    run = OwnProcess("make", command, tmp_path / "make.log", environment)
+    url = f"http://127.0.0.1:{port}/healthcheck"
+
+    def answers() -> bool:
+        try:
+            return requests.get(url, timeout=5).status_code == 200
+        except requests.ConnectionError:
+            return False
+
+    try:
+        assert wait_until(answers, 30), (tmp_path / "make.log").read_text()
+        os.killpg(run.pid, signal.SIGINT)
+        assert wait_until(lambda: not run.is_running(), 10)
+        said = (tmp_path / "make.log").read_text()
+        assert "stopped" in said
+        assert "***" not in said
+        # GNU make waits for the service, and then ends as the signal says even though the service ended with 0.
+        assert run.returncode in (0, -signal.SIGINT)
+    finally:
+        run.kill()
+    assert (tmp_path / "state" / "plain" / "lease-scheduler.sqlite").exists()
+    assert not (tmp_path / "state" / "demonstration").exists()

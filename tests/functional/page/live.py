@@ -1,0 +1,71 @@
+"""What the tests of the page against the real service ask of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import requests
+
+from tests.servers.reservation import ReservationService
+
+Document = dict[str, Any]
+Value = TypeVar("Value")
+
+_HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
+_LIMIT = 60.0
+
+
+class Live:
+    """The real service, as a tenant uses it."""
+
+    def __init__(self, service: ReservationService) -> None:
+        self.service = service
+        self._session = requests.Session()
+        self._session.headers.update(_HEADERS)
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._session.close()
+
+    def ask(self, method: str, path: str, body: Document | None = None) -> Document:
+        """Body of an answer that must be a good one."""
+        answer = self._session.request(method, f"{self.service.url}/v1/{path}", json=body, timeout=_LIMIT)
+        assert answer.status_code < 300, answer.text
+        found: Document = answer.json() if answer.content else {}
+        return found
+
+    def register(self, count: int) -> None:
+        """Take the first hosts of the cloud into the pool."""
+        for number in range(1, count + 1):
+            self.ask("POST", "os-hosts", {"name": f"compute-{number}"})
+
+    def lease(self, name: str, kind: str, count: int, **terms: Any) -> str:
+        """Id of a new lease of so many whole hosts of the simulated cloud."""
+        nodes = [{"count": count, "resources": {"VCPU": 8, "MEMORY_MB": 1024}}]
+        body = {"name": name, "kind": kind, "nodes": nodes, **terms}
+        return str(self.ask("POST", "leases", body)["lease"]["id"])
+
+    def state(self, lease_id: str) -> str:
+        """State of a lease."""
+        return str(self.ask("GET", f"leases/{lease_id}")["lease"]["state"])
+
+    def now(self) -> int:
+        """The instant of the service's clock."""
+        return int(self.ask("GET", "calendar")["now"])
+
+
+def date(instant: int) -> str:
+    """An instant as the API reads it."""
+    return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def until(find: Callable[[], Value], limit: float = _LIMIT) -> Value:
+    """What is found, as soon as it is true."""
+    end = time.monotonic() + limit
+    while not (found := find()):
+        assert time.monotonic() < end, "did not come true in time"
+        time.sleep(0.05)
+    return found

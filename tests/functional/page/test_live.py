@@ -1,0 +1,192 @@
+"""The page on the real service: what is asked for over REST appears without a reload and moves on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome, Keys
+
+from tests.functional.page.browser import Page
+from tests.functional.page.live import Live, date, until
+from tests.functional.page.service import Service
+from tests.servers.reservation import ReservationService
+
+_SUSPENDED = {"suspended-queued", "suspended-scheduled", "suspended-pending"}
+
+Make = Callable[..., Live]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Starts the real service with so many hosts, all in the pool, on a clock of a speed."""
+    with ExitStack() as stack:
+
+        def one(hosts: int, speed: float) -> Live:
+            configuration = f"[simulated_cloud]\nhosts = {hosts}\nclock_speed = {speed}\n"
+            service = ReservationService(tmp_path, configuration=configuration)
+            stack.callback(service.kill)
+            service.start()
+            live = Live(service)
+            stack.callback(live.close)
+            live.register(hosts)
+            return live
+
+        yield one
+
+
+@pytest.fixture
+def look(driver: Chrome) -> Iterator[Callable[[Live, str], Page]]:
+    """Opens the page of a real service; nothing on the console may be an error when the test is over."""
+    opened: list[Page] = []
+
+    def one(live: Live, fragment: str = "") -> Page:
+        page = Page(driver, f"{live.service.url}/", Service())
+        page.reset()
+        opened.append(page)
+        driver.get("about:blank")
+        driver.get(page.url + fragment)
+        page.until(lambda: page.text("#status") == "Live")
+        # A reload would lose it.
+        page.script("window.notReloaded = true")
+        return page
+
+    yield one
+    errors = [error for page in opened for error in page.console()]
+    kept = [page.script("return window.notReloaded === true") for page in opened]
+    driver.get("about:blank")
+    assert errors == []
+    assert all(kept)
+
+
+def _state(page: Page, lease_id: str) -> str | None:
+    """State of a lease as the page knows it."""
+    found = page.script("return calendar.model.leases.get(arguments[0])?.state ?? null", lease_id)
+    return None if found is None else str(found)
+
+
+def _row(page: Page, lease_id: str) -> str:
+    """What the table of leases says about a lease."""
+    source = (
+        "return document.querySelector(`#view-leases [data-lease='${arguments[0]}']`)?.closest('tr').textContent ?? ''"
+    )
+    return str(page.script(source, lease_id))
+
+
+def _painted(page: Page, lease_id: str) -> bool:
+    return bool(page.script("return calendar.timeline.boxes(arguments[0]).length > 0", lease_id))
+
+
+def test_new_lease_appears_and_ends(make: Make, look: Callable[..., Page]) -> None:
+    """A lease is painted soon after it was asked for, and its end is shown: by its end over REST and by its time."""
+    live = make(4, 150)
+    page = look(live)
+    assert page.text("#matches") == "0 leases"
+    lease = live.lease("course", "immediate", 2, duration=86_400)
+    short = live.lease("short", "immediate", 1, duration=600)
+    page.until(lambda: _state(page, lease) == "active" and _painted(page, lease))
+    page.until(lambda: page.text("#matches") == "2 leases")
+    page.until(lambda: _state(page, short) == "done")
+    live.ask("POST", f"leases/{lease}/action", {"end": {}})
+    page.until(lambda: _state(page, lease) == "done")
+    page.one("#tab-leases").click()
+    page.until(lambda: "done" in _row(page, lease) and "done" in _row(page, short))
+    page.one(f"#view-leases [data-lease='{lease}']").click()
+    page.until(lambda: "done" in page.text(".history"))
+    assert page.text("#details-title") == "course"
+
+
+def test_preempted_lease_shows_it(make: Make, look: Callable[..., Page]) -> None:
+    """A best-effort lease that makes room for a reservation is shown as suspended, and as active when it is back."""
+    live = make(4, 150)
+    page = look(live)
+    sweep = live.lease("sweep", "best-effort", 4, duration=14_400, preemptible=True)
+    page.until(lambda: _state(page, sweep) == "active")
+    course = live.lease("course", "reservation", 3, start_date=date(live.now() + 900), duration=900)
+    page.until(lambda: _state(page, sweep) in _SUSPENDED)
+    page.one("#tab-leases").click()
+    page.until(lambda: "suspended" in _row(page, sweep))
+    page.until(lambda: _state(page, course) == "active")
+    assert live.state(sweep) in _SUSPENDED
+    page.until(lambda: "active" in _row(page, course))
+    page.one("#tab-timeline").click()
+    until(lambda: _state(page, course) == "done")
+    until(lambda: _state(page, sweep) == "active")
+    phases = page.script("return calendar.model.leases.get(arguments[0]).past.map(({phase}) => phase)", sweep)
+    assert "suspend" in phases
+
+
+def test_outage_of_the_service(make: Make, look: Callable[..., Page]) -> None:
+    """While the service is away the page says so and shows what it knew; then it goes on by itself."""
+    live = make(4, 150)
+    lease = live.lease("course", "immediate", 2, duration=86_400)
+    page = look(live)
+    page.until(lambda: _state(page, lease) == "active")
+    live.service.kill()
+    page.until(lambda: page.text("#status") != "Live")
+    assert _painted(page, lease)
+    live.service.start()
+    page.until(lambda: page.text("#status") == "Live")
+    assert _state(page, lease) == "active"
+
+
+def test_thousand_hosts(make: Make, look: Callable[..., Page], capsys: pytest.CaptureFixture[str]) -> None:
+    """A thousand hosts with 3,000 bars: all is there, the last host can be reached, and leases can be looked at."""
+    live = make(1000, 1)
+    now = live.now()
+    for number in range(60):
+        start = date(now + 3600 + number // 20 * 7200)
+        live.lease(f"lease-{number}", "reservation", 50, start_date=start, duration=7000)
+    page = look(live)
+    page.until(lambda: page.text("#matches") == "60 leases")
+    assert page.script("return calendar.model.rows.length") == 1000
+    page.one("[data-span=fit]").click()
+    page.until(lambda: page.script("return calendar.timeline.painted") > 0)
+    page.script("calendar.timeline.frames.length = 0")
+    page.go_to_chart()
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_LEFT, "+", "-", "]", "]", Keys.PAGE_DOWN, "a", Keys.END):
+        page.press(key)
+        page.drawn()
+    frames = sorted(page.script("return calendar.timeline.frames"))
+    middle, most = frames[len(frames) // 2], frames[-1]
+    with capsys.disabled():
+        print(f"\n1,000 hosts, 60 leases of 50: {len(frames)} frames, median {middle:.1f} ms, most {most:.1f} ms")
+    assert len(frames) >= 5
+    # At the foot of the chart there are leases too: every host has three.
+    assert page.script("return calendar.timeline.painted") > 0
+    page.press("n")
+    page.press(Keys.ENTER)
+    page.until(lambda: page.shown("#details"))
+    assert page.text("#details-title").startswith("lease-")
+
+
+def test_without_a_mouse(make: Make, look: Callable[..., Page]) -> None:
+    """From the address bar to the details of a lease and back, by keys alone; names and roles are there."""
+    live = make(4, 1)
+    live.lease("course", "immediate", 2, duration=86_400)
+    page = look(live)
+    page.until(lambda: page.text("#matches") == "1 lease")
+    assert page.tab() == "skip"
+    page.press(Keys.ENTER)
+    assert page.focus() == "chart"
+    page.press("n")
+    page.until(lambda: "course" in page.text("#announcements"))
+    page.press(Keys.ENTER)
+    page.until(lambda: page.text("#details-title") == "course")
+    page.press(Keys.ESCAPE)
+    assert not page.shown("#details")
+    assert page.focus() == "chart"
+    nodes = page.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    found = {(one["role"]["value"], one.get("name", {}).get("value", "")) for one in nodes if not one.get("ignored")}
+    wanted = {
+        ("heading", "Lease calendar"),
+        ("main", ""),
+        ("search", "Filter the leases"),
+        ("tab", "Timeline"),
+        ("tabpanel", "Timeline"),
+        ("application", "Hosts over time"),
+        ("switch", "Follow now"),
+    }
+    assert wanted - found == set()

@@ -1,0 +1,124 @@
+"""Makes the picture of the calendar page in the documentation: the demonstration as it looks after some minutes.
+
+The instant is a busy one of the recorded workload; the picture differs between runs only in the date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import requests
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service as Driver
+
+_CHROMIUM, _CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+_FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+_SIZE = (1280, 800)
+_HEADERS = {"X-Auth-Token": "screenshot", "OpenStack-API-Version": "reservation latest"}
+_KINDS = {"reservation", "immediate", "deadline", "best-effort"}
+#: Real seconds before the first picture may be taken, and before the attempt is given up.
+_RUN, _LIMIT = 180.0, 900.0
+_SHOWN = 0.35, 0.65
+
+
+def main() -> None:
+    """Run the demonstration, wait for an instant with all kinds of lease in sight, and take the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path, help="of the PNG file")
+    parser.add_argument("--port", type=int, default=1299, help="port of the service meanwhile (default: %(default)s)")
+    options = parser.parse_args()
+    url = f"http://127.0.0.1:{options.port}"
+    program = str(Path(sys.executable).with_name("lease-scheduler-embedded"))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "--demonstration", "--state-path", folder, "--port", str(options.port)]
+        service = subprocess.Popen(command)
+        try:
+            _wait_for_all_kinds(url)
+            options.path.write_bytes(_compact(_picture(url, Path(folder))))
+        finally:
+            service.send_signal(signal.SIGINT)
+            service.wait(30)
+    print(f"{options.path}: {options.path.stat().st_size} bytes")
+
+
+def _wait_for_all_kinds(url: str) -> None:
+    """Wait until the day in sight has leases of all kinds, some of them to come, and waiting ones.
+
+    :raises SystemExit: that does not happen
+    """
+    begun = time.monotonic()
+    while time.monotonic() - begun < _LIMIT:
+        time.sleep(1)
+        try:
+            calendar = requests.get(f"{url}/v1/calendar", headers=_HEADERS, timeout=30).json()
+        except requests.ConnectionError:
+            continue
+        if time.monotonic() - begun > _RUN and _is_rich(calendar):
+            return
+    raise SystemExit("no instant with all kinds of lease in sight")
+
+
+def _is_rich(calendar: dict[str, Any]) -> bool:
+    now = calendar["now"]
+    first, last = now - _SHOWN[0] * 86_400, now + _SHOWN[1] * 86_400
+    # A lease of few minutes on few hosts is a dot that nobody sees.
+    seen = {
+        lease["kind"]
+        for lease in calendar["leases"]
+        for held in [*lease["holdings"], *lease["past"]]
+        if first < held["end"] and held["start"] < last and held["end"] - held["start"] > 1_800 and lease["nodes"] >= 4
+    }
+    states = {lease["state"] for lease in calendar["leases"]}
+    held = {
+        host
+        for lease in calendar["leases"]
+        if lease["state"] == "active"
+        for one in lease["holdings"]
+        if one["start"] <= now < one["end"]
+        for host in one["hosts"]
+    }
+    busy = len(held) > len(calendar["hosts"]) * 0.6
+    return seen >= _KINDS and busy and bool(states & {"suspended-scheduled", "suspended-queued", "queued", "scheduled"})
+
+
+def _picture(url: str, folder: Path) -> bytes:
+    options = webdriver.ChromeOptions()
+    options.binary_location = _CHROMIUM
+    for flag in (*_FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    browser = webdriver.Chrome(options=options, service=Driver(_CHROMEDRIVER))
+    try:
+        size = {"width": _SIZE[0], "height": _SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get(f"{url}/")
+        drawn = (
+            "return document.querySelector('#status').textContent.trim() === 'Live' && calendar.timeline.painted > 0"
+        )
+        end = time.monotonic() + 30
+        while not browser.execute_script(drawn):
+            if time.monotonic() > end:
+                raise SystemExit("the page shows nothing")
+            time.sleep(0.1)
+        return bytes(browser.get_screenshot_as_png())
+    finally:
+        browser.quit()
+
+
+def _compact(picture: bytes) -> bytes:
+    """The same pixels in fewer bytes; a palette would change the colours, which have a meaning here."""
+    written = io.BytesIO()
+    Image.open(io.BytesIO(picture)).convert("RGB").save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+if __name__ == "__main__":
+    main()
