@@ -12,7 +12,7 @@ DEMO ?= 1
 STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
-.PHONY: notes sample-config check-sample benchmark experiment clean
+.PHONY: notes sample-config sample-policy check-sample benchmark experiment clean
 
 setup: $(STAMP)
 
@@ -57,9 +57,14 @@ screenshot: setup
 sample-config: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf
 
+sample-policy: setup
+	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf
+
 check-sample: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf --output-file $(VENV)/sample.conf
 	diff --unified etc/lease-scheduler.conf.sample $(VENV)/sample.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
+	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf --output-file $(VENV)/policy.yaml
+	diff --unified etc/policy.yaml.sample $(VENV)/policy.yaml || { echo 'Out of date: run make sample-policy' >&2; exit 1; }
 
 # MariaDB, PostgreSQL, RabbitMQ and Chromium, which tests start for themselves.
 servers:

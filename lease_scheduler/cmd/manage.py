@@ -22,6 +22,9 @@ _CONTEXT = {"user_id": "operator", "project_id": "operator", "roles": ["admin"],
 
 _DAY = 86_400
 
+#: Hosts that come into the pool at once.
+_PART = 500
+
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -103,11 +106,12 @@ def _hosts(conf: cfg.ConfigOpts) -> list[dict[str, Any]]:
 def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
     engine = engine_client(conf)
     console = Console(stderr=True)
-    for name in track(names, "hosts", console=console, disable=not console.is_terminal):
+    parts = [names[first : first + _PART] for first in range(0, len(names), _PART)]
+    for part in track(parts, "hosts", console=console, disable=not console.is_terminal):
         try:
-            engine.create_host(_CONTEXT, {"name": name})
+            engine.create_hosts(_CONTEXT, list(part))
         except RefusedError as error:
-            raise InvalidValueError(name, error.message) from error
+            raise InvalidValueError("host", error.message) from error
     print(f"{len(names)} hosts were added to the pool")
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import oslo_messaging
 from oslo_config import cfg
+from oslo_service.backend import BackendType, init_backend
+
+# Before oslo.messaging is imported, which imports oslo.service, whose default is another one.
+init_backend(BackendType.THREADING)
+
+import oslo_messaging  # noqa: E402
 
 #: oslo.messaging reads these options of whatever configuration it is given, but makes them known to the global one.
 _UNKNOWN = {

@@ -203,6 +203,7 @@ class EngineService:
             "move_lease": leases.move,
             "availability": leases.availability,
             "create_host": pool.create_host,
+            "create_hosts": pool.create_hosts,
             "update_host": pool.update_host,
             "delete_host": pool.delete_host,
             "create_floatingip": pool.create_floatingip,

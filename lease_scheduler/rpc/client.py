@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any
 
 import oslo_messaging
@@ -14,6 +16,17 @@ Document = dict[str, Any]
 
 #: Seconds that an answer may take beyond the instant until which the engine may act on a request.
 _MARGIN = 5.0
+
+#: How often the transport tries to reach a broker that is away.
+_RETRIES = 2
+
+#: What it comes to when nobody answers.
+_NO_ANSWER = (
+    TimeoutError,
+    oslo_messaging.MessagingTimeout,
+    oslo_messaging.MessageDeliveryFailure,
+    oslo_messaging.ClientSendError,
+)
 
 
 class EngineFailedError(LeaseSchedulerError):
@@ -32,14 +45,14 @@ class RpcEngineClient:
 
     def __init__(self, transport: Any, site: str, timeout: float = 30.0) -> None:
         target = oslo_messaging.Target(topic=topic(site), version=VERSION)
-        self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN)
+        self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN, retry=_RETRIES)
         self._timeout = timeout
 
     def _ask(self, context: Document, method: str, **arguments: Any) -> Document:
         context = {**context, "expires": time.time() + self._timeout}
         try:
-            answer = self._client.call(context, "request", name=method, arguments=arguments)
-        except (oslo_messaging.MessagingTimeout, oslo_messaging.MessageDeliveryFailure) as error:
+            answer = self._call_in_time(context, name=method, arguments=arguments)
+        except _NO_ANSWER as error:
             raise EngineUnavailableError("no engine answered in time; try again later") from error
         refusal = answer.get("error")
         if refusal is None:
@@ -49,6 +62,24 @@ class RpcEngineClient:
         if refusal["code"] == 500:
             raise EngineFailedError(refusal["message"])
         raise RefusedError(refusal["code"], refusal["message"], refusal["field"], refusal["alternatives"])
+
+    def _call_in_time(self, context: Document, **request: Any) -> Document:
+        """The answer to a request.
+
+        The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
+        a thread does it that need not be waited for.
+        """
+        answer: Future[Document] = Future()
+
+        def call() -> None:
+            try:
+                answer.set_result(self._client.call(context, "request", **request))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        Thread(target=call, name="engine-request", daemon=True).start()
+        # The transport's own limit comes first if it has got as far as that.
+        return answer.result(self._timeout + 2 * _MARGIN)
 
     def create_lease(self, context: Document, lease: Document) -> Document:
         """Admit and plan a new lease."""
@@ -81,6 +112,10 @@ class RpcEngineClient:
     def create_host(self, context: Document, host: Document) -> Document:
         """Take a compute host into the pool."""
         return self._ask(context, "create_host", host=host)
+
+    def create_hosts(self, context: Document, names: list[str]) -> Document:
+        """Take many compute hosts into the pool at once."""
+        return self._ask(context, "create_hosts", names=names)
 
     def update_host(self, context: Document, host_id: str, values: Document) -> Document:
         """Set or remove properties of a host."""

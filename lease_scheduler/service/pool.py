@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -61,21 +61,50 @@ class PoolKeeper:
         site = self._site
         wanted = str(host.get("name") or host.get("id") or "")
         properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
-        found = [each for each in site.driver.hypervisors() if each.name == wanted]
-        if not found:
-            raise RefusedError(404, f"there is no compute host {wanted} in the cloud", "name")
-        if found[0].servers:
-            raise RefusedError(409, f"host {wanted} has servers; empty it first", "name")
+        hypervisors = self._hypervisors([wanted])
         with site.transaction(context.get("expires")):
-            if any(known.name == wanted for known in site.hosts.values()):
-                raise RefusedError(409, f"host {wanted} is in the pool already", "name")
-            host_id = max([*site.hosts, site.last_host_id], default=0) + 1
-            site.last_host_id = host_id
-            record = _record(host_id, found[0], properties, site.work.now, host.get("trust_id"))
+            (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
+            return {"host_id": host_id}
+
+    def create_hosts(self, context: Document, names: Sequence[str]) -> Answer:
+        """Take many compute hosts into the pool at once; all of them or none.
+
+        :raises RefusedError: as for one
+        """
+        hypervisors = self._hypervisors(names)
+        with self._site.transaction(context.get("expires")):
+            return {"host_ids": self._register(hypervisors, {}, None)}
+
+    def _hypervisors(self, names: Sequence[str]) -> list[Hypervisor]:
+        """What the cloud says of hosts that are to come into the pool."""
+        known = {each.name: each for each in self._site.driver.hypervisors()}
+        for name in names:
+            if name not in known:
+                raise RefusedError(404, f"there is no compute host {name} in the cloud", "name")
+            if known[name].servers:
+                raise RefusedError(409, f"host {name} has servers; empty it first", "name")
+        return [known[name] for name in names]
+
+    def _register(
+        self, hypervisors: Sequence[Hypervisor], properties: Mapping[str, str], trust_id: str | None
+    ) -> list[str]:
+        site = self._site
+        taken = {host.name for host in site.hosts.values()}
+        for hypervisor in hypervisors:
+            if hypervisor.name in taken:
+                raise RefusedError(409, f"host {hypervisor.name} is in the pool already", "name")
+            taken.add(hypervisor.name)
+        first = max([*site.hosts, site.last_host_id], default=0) + 1
+        records = [
+            _record(host_id, hypervisor, properties, site.work.now, trust_id)
+            for host_id, hypervisor in enumerate(hypervisors, start=first)
+        ]
+        site.last_host_id = first + len(records) - 1
+        for record in records:
             site.put_host(record)
-            site.change_site()
-            site.engine.step()
-            return {"host_id": str(host_id)}
+        site.change_site()
+        site.engine.step()
+        return [str(record.host_id) for record in records]
 
     def update_host(self, context: Document, host_id: str, values: Document) -> Answer:
         """Set properties of a host; none removes one.

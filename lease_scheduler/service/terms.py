@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +89,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
                 reservation_id=reservation["id"],
                 resource_type=reservation["resource_type"],
                 resource_id=reservation["id"],
-                terms={key: value for key, value in reservation.items() if key not in ("id", "resource_type")},
+                terms=_terms_shown(reservation, pool),
                 node_sets=len(found),
                 created_at=now,
             )
@@ -124,6 +125,24 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         reservations=tuple(reservations),
     )
     return Terms(request, tuple(least), document)
+
+
+def _terms_shown(reservation: Document, pool: Pool) -> dict[str, Any]:
+    """What is shown of a reservation: what was asked for; of a flavor also what it consists of, as Blazar does."""
+    terms = {key: value for key, value in reservation.items() if key not in ("id", "resource_type")}
+    flavor = pool.flavors.get(reservation.get("flavor_id", ""))
+    if reservation["resource_type"] != "flavor:instance" or flavor is None:
+        return terms
+    vcpus, memory_mb, disk_gb = (flavor.resources.get(name, 0) for name in (VCPU, MEMORY_MB, DISK_GB))
+    source = {"id": reservation["flavor_id"], "vcpus": vcpus, "ram": memory_mb, "disk": disk_gb}
+    extra_specs = {f"trait:{name}": "required" for name in sorted(flavor.traits)}
+    return {
+        **terms,
+        "vcpus": vcpus,
+        "memory_mb": memory_mb,
+        "disk_gb": disk_gb,
+        "resource_properties": json.dumps({**source, "extra_specs": extra_specs}),
+    }
 
 
 def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, int]:

@@ -18,6 +18,15 @@ _AFFINITY: Schema = {
     WANTED: 'true, false or null, or one of the texts "True", "False" and "None"',
 }
 _COUNT = base.integer(1, 100_000)
+#: Blazar's command line sends what looks like a number as one.
+_FLAVOR_ID: Schema = {
+    "type": ["string", "integer"],
+    "minLength": 1,
+    "maxLength": 255,
+    "minimum": 0,
+    "maximum": base.MAXIMUM_INTEGER,
+    WANTED: "the id of a flavor",
+}
 _ADDRESSES = base.array(base.text(64, 1), 1_000)
 
 #: The keys of each type, those that must be there first.
@@ -43,7 +52,7 @@ _KEYS: dict[str, tuple[dict[str, Schema], dict[str, Schema]]] = {
         {},
     ),
     FLAVOR: (
-        {"flavor_id": base.text(255, 1), "amount": _COUNT},
+        {"flavor_id": _FLAVOR_ID, "amount": _COUNT},
         {"affinity": _AFFINITY, "resource_properties": base.nullable(base.QUERY)},
     ),
     FLOATING_IP: (
@@ -77,7 +86,7 @@ NODE_SET = base.closed(
         "exclusive": base.BOOLEAN,
         "per_host": base.nullable(_COUNT),
     },
-    ["count", "resources"],
+    ["count"],
 )
 NODES = base.array(NODE_SET, 64, 1)
 

@@ -58,7 +58,9 @@ def node_reservation(nodes: Mapping[str, Any], field: str) -> Document:
     """
     query = nodes.get("properties", "")
     _check_query(query, f"{field}.properties", True)
-    resources, count = dict(nodes["resources"]), nodes["count"]
+    resources, count = dict(nodes.get("resources", {})), nodes["count"]
+    if not resources and not nodes.get("exclusive"):
+        raise ApiError(400, f"{field}.resources: is needed for nodes that are not exclusive", f"{field}.resources")
     node_set = {
         "count": count,
         "resources": resources,
@@ -121,6 +123,7 @@ def _checked(terms: Document, resource_type: str, field: str, extended: bool) ->
     if resource_type == FLAVOR:
         if terms["affinity"] is not None:
             raise ApiError(409, f"{field}.affinity: a {FLAVOR} reservation has none; send null", f"{field}.affinity")
+        terms["flavor_id"] = str(terms["flavor_id"])
         # Blazar takes them and does not look at them.
         terms["resource_properties"] = ""
     if resource_type == FLOATING_IP:

@@ -1,0 +1,71 @@
+"""The running service answers as its description says, whatever it is asked.
+
+``LEASE_SCHEDULER_EXAMPLES`` is how many requests of each operation are tried, for a longer hunt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from lease_scheduler.api.routes import ROUTES, Route
+from tests.servers.reservation import ReservationService
+
+_EXAMPLES = int(os.environ.get("LEASE_SCHEDULER_EXAMPLES", "8"))
+_HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
+_CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReservationService]:
+    """The service with four hosts in its pool and a lease."""
+    folder: Path = tmp_path_factory.mktemp("service")
+    running = ReservationService(folder, configuration="[simulated_cloud]\nhosts = 4\n")
+    try:
+        running.start()
+        for number in range(1, 5):
+            _post(running, "os-hosts", {"name": f"compute-{number}"})
+        nodes = [{"count": 1, "resources": {"VCPU": 1}}]
+        _post(running, "leases", {"name": "one", "kind": "best-effort", "duration": "1h", "nodes": nodes})
+        yield running
+    finally:
+        running.kill()
+
+
+def _post(service: ReservationService, path: str, body: dict[str, Any]) -> None:
+    answer = requests.post(f"{service.url}/v1/{path}", json=body, headers=_HEADERS, timeout=60)
+    assert answer.status_code == 201, answer.text
+
+
+@pytest.fixture
+def interface(service: ReservationService) -> schemathesis.BaseSchema:
+    """What the service says of itself."""
+    return schemathesis.openapi.from_url(f"{service.url}/v1/openapi.json", headers=_HEADERS)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: str(route.name))
+def test_answers_are_as_described(interface: schemathesis.BaseSchema, route: Route) -> None:
+    @settings(max_examples=_EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(interface[route.path][route.method].as_strategy())
+    def answers(case: schemathesis.Case[Any]) -> None:
+        case.call_and_validate(headers=_HEADERS, checks=_CHECKS)
+
+    answers()
