@@ -17,7 +17,7 @@ init_backend(BackendType.THREADING)
 
 from oslo_service import service  # noqa: E402
 
-from lease_scheduler.cmd.wiring import EngineService  # noqa: E402
+from lease_scheduler.cmd.wiring import EngineService, check_engine  # noqa: E402
 
 
 class _Process(service.Service):  # type: ignore[misc]
@@ -44,4 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run until a signal ends it."""
     conf = configuration.load(sys.argv[1:] if arguments is None else arguments, program="lease-scheduler-engine")
     log.setup(conf, configuration.PROJECT)
+    # The launcher would start a process that fails on a wrong option over and over again.
+    check_engine(conf)
     service.launch(conf, _Process(conf), workers=1, restart_method="mutate").wait()

@@ -26,12 +26,26 @@ _DAY = 86_400
 _PART = 500
 
 
+class _Keep(argparse.Action):
+    """Keeps options with their values, in order, for oslo.config."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest), (option_string, values)))
+
+
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command."""
     parser = _parser()
     options, rest = parser.parse_known_args(sys.argv[1:] if arguments is None else arguments)
-    conf = configuration.load(rest, program="lease-scheduler-manage")
+    named = [word for flag, values in options.configuration for word in (flag, *values)]
+    conf = configuration.load([*named, *rest], program="lease-scheduler-manage")
     options.run(conf, options)
 
 
@@ -39,6 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lease-scheduler-manage", description="Options of oslo.config, such as --config-file, may be given too."
     )
+    # Without these the parser would take what follows such an option for the command.
+    for flag in ("--config-file", "--config-dir"):
+        parser.add_argument(
+            flag, nargs=1, metavar="PATH", action=_Keep, dest="configuration", default=(), help="as oslo.config has it"
+        )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     groups = {
         "db": "the database",

@@ -9,11 +9,11 @@ from typing import Any
 from oslo_config import cfg
 from oslo_middleware.healthcheck import Healthcheck
 from oslo_policy import policy
-from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.interfaces import EngineClient, Reader
+from lease_scheduler.api.server import ServerSettings, listen
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.model.errors import InvalidValueError
@@ -55,16 +55,6 @@ def server(conf: cfg.ConfigOpts, app: Application) -> Any:
     """
     host, port = conf.api.host, conf.api.port
     try:
-        return create_server(
-            app,
-            host=host,
-            port=port,
-            threads=conf.api.threads,
-            connection_limit=_CONNECTIONS,
-            asyncore_use_poll=True,
-            ident="lease-scheduler",
-            clear_untrusted_proxy_headers=True,
-            max_request_body_size=conf.api.maximum_body + 65_536,
-        )
+        return listen(app, ServerSettings(host, port, conf.api.threads, _CONNECTIONS, conf.api.maximum_body))
     except OSError as error:
         raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error

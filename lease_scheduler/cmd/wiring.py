@@ -70,13 +70,32 @@ def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
 
 
 def driver(conf: cfg.ConfigOpts, time: WaitingClock) -> Driver:
-    """The cloud driver that is asked for."""
+    """The cloud driver that is asked for.
+
+    :raises InvalidValueError: there is none of that name
+    """
+    return cast(Driver, _driver_factory(conf)(conf, time))
+
+
+def _driver_factory(conf: cfg.ConfigOpts) -> Callable[..., Any]:
     name = conf.service.cloud
     try:
-        found: Any = DriverManager("lease_scheduler.cloud", name, invoke_on_load=True, invoke_args=(conf, time)).driver
+        factory: Callable[..., Any] = DriverManager("lease_scheduler.cloud", name).driver
     except NoMatches:
         raise InvalidValueError("service.cloud", f"there is no cloud driver {name!r}") from None
-    return cast(Driver, found)
+    return factory
+
+
+def check_engine(conf: cfg.ConfigOpts) -> None:
+    """Refuse options with which no engine can be put together; nothing is connected to or kept.
+
+    :raises InvalidValueError: naming the option
+    """
+    database(conf).dispose()
+    _driver_factory(conf)
+    make_planner(conf)
+    load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
+    filters(conf)
 
 
 def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:

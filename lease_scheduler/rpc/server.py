@@ -59,4 +59,4 @@ def rpc_server(transport: Any, site: str, server: str, methods: Methods) -> Any:
     :param server: name of this engine, unique among all
     """
     target = oslo_messaging.Target(topic=topic(site), server=server)
-    return oslo_messaging.get_rpc_server(transport, target, [_Endpoint(methods)], executor="threading")
+    return oslo_messaging.get_rpc_server(transport, target, [_Endpoint(methods)])

@@ -73,8 +73,8 @@ class Leases:
 
     def _create(self, lease: Document) -> Answer:
         site = self._site
-        if lease["id"] in site.work.leases:
-            # Asked for a second time, because the first answer was lost.
+        if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
+            # Asked for a second time, because the first answer was lost; it may be over by now.
             return {"lease_id": lease["id"]}
         terms = self._terms(lease)
         site.work.documents[terms.document.lease_id] = terms.document

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -18,6 +18,7 @@ from typing import NoReturn, TypeVar
 import pytest
 
 from tests.servers.base import MissingServerError, Server
+from tests.servers.keystone import Keystone, install
 from tests.servers.mariadb import MariaDB
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.rabbitmq import RabbitMQ
@@ -30,11 +31,14 @@ ServerType = TypeVar("ServerType", bound=Server)
 
 
 @contextmanager
-def running(kind: type[ServerType]) -> Iterator[ServerType]:
-    """A server in a temporary folder of its own, which goes with it."""
+def running(make: Callable[[Path], ServerType]) -> Iterator[ServerType]:
+    """A server in a temporary folder of its own, which goes with it.
+
+    :param make: its class, or what else makes one for a folder
+    """
     # Names of sockets have to be short, and those of the folders that pytest makes are not.
-    folder = Path(tempfile.mkdtemp(prefix=f"lease-scheduler-{kind.name}-"))
-    server = kind(folder)
+    folder = Path(tempfile.mkdtemp(prefix="lease-scheduler-"))
+    server = make(folder)
     try:
         try:
             server.start()
@@ -73,6 +77,17 @@ def postgresql_server() -> Iterator[PostgreSQL]:
 @pytest.fixture(scope="session")
 def rabbitmq_server() -> Iterator[RabbitMQ]:
     with running(RabbitMQ) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def keystone(request: pytest.FixtureRequest) -> Iterator[Keystone]:
+    """An identity service with an administrator; what a test adds to it gets a name of its own."""
+    try:
+        python = install(request.config.cache.mkdir("keystone"))
+    except MissingServerError as error:
+        missing(str(error))
+    with running(lambda folder: Keystone(folder, python)) as server:
         yield server
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -113,7 +113,8 @@ class SqlReader:
         held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
         named = _grouped(connection, LEASE_RESERVATIONS, ids, LEASE_RESERVATIONS.c.position)
         operations = _grouped(connection, OPERATIONS, ids, OPERATIONS.c.id)
-        names = _unit_names(connection)
+        units = {unit for holdings in held.values() for each in holdings for unit in each["hosts"]}
+        names = _unit_names(connection, units)
         return [views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names) for row in rows]
 
     def history(self, lease_id: str) -> list[Document]:
@@ -352,9 +353,19 @@ def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any)
     return grouped
 
 
-def _unit_names(connection: Connection) -> dict[str, str]:
-    """Names of compute hosts and addresses by id."""
-    names = {str(row.id): row.name for row in connection.execute(select(HOSTS.c.id, HOSTS.c.name))}
-    addresses = select(FLOATING_IPS.c.id, FLOATING_IPS.c.floating_ip_address)
-    names.update({row.id: row.floating_ip_address for row in connection.execute(addresses)})
+def _unit_names(connection: Connection, units: Collection[str]) -> dict[str, str]:
+    """Names of compute hosts and addresses by id.
+
+    :param units: ids; those of hosts are numbers
+    """
+    names: dict[str, str] = {}
+    hosts = sorted(int(unit) for unit in units if unit.isdigit())
+    for first in range(0, len(hosts), _CHUNK):
+        wanted = select(HOSTS.c.id, HOSTS.c.name).where(HOSTS.c.id.in_(hosts[first : first + _CHUNK]))
+        names.update({str(row.id): row.name for row in connection.execute(wanted)})
+    addresses = sorted(unit for unit in units if not unit.isdigit())
+    for first in range(0, len(addresses), _CHUNK):
+        query = select(FLOATING_IPS.c.id, FLOATING_IPS.c.floating_ip_address)
+        query = query.where(FLOATING_IPS.c.id.in_(addresses[first : first + _CHUNK]))
+        names.update({row.id: row.floating_ip_address for row in connection.execute(query)})
     return names

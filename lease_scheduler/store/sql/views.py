@@ -35,9 +35,10 @@ def lease(
     if start is None and row["kind"] == "reservation":
         start = row["requested_start"]
     if row["kind"] == "reservation" and row["requested_start"] is not None:
-        # A reservation's interval is what was promised, also when it began late or ended early.
+        # A reservation's interval is what was promised, also when it began late, ended early or never began.
         start = row["requested_start"]
-        end = start + row["duration"] if row["ended"] is None else row["ended"]
+        took_place = row["ended"] is not None and row["ended"] > start
+        end = row["ended"] if took_place else start + row["duration"]
     return {
         "id": row["id"],
         "name": row["name"],

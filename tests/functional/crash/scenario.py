@@ -40,8 +40,8 @@ from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.schema import OPERATIONS
 from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.crash.cloud_record import overfull, watch_holds
 
-SPEED = 30.0
 START = 1_000_000
 HOSTS = 4
 
@@ -144,8 +144,11 @@ REQUESTS: list[tuple[int, dict[str, Any]]] = [
 ]
 
 
-def run(folder: Path, url: str, kill_at: int) -> dict[str, Any]:
-    """Run the day to its end, or to the boundary; what was seen, if it comes to its end."""
+def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
+    """Run the day to its end, or to the boundary; what was seen, if it comes to its end.
+
+    :param speed: seconds of the day in a real one
+    """
     boundaries = Boundaries(kill_at)
     database = open_database(url)
     if migrate.current(database) is None:
@@ -153,11 +156,12 @@ def run(folder: Path, url: str, kill_at: int) -> dict[str, Any]:
     store = FragileStore(database)
     store.boundaries = boundaries
     kept = store.read_clock()
-    clock = AcceleratedClock(START if kept is None else kept, SPEED)
+    clock = AcceleratedClock(START if kept is None else kept, speed)
     store.take_over(f"engine-{os.getpid()}", clock.now())
     cloud = FragileCloud(str(folder / "cloud.sqlite"), clock, CloudBehaviour(boot_time=2))
     cloud.boundaries = boundaries
     capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+    watch_holds(folder / "cloud.sqlite", {"VCPU": 8, HOST_SHARE: WHOLE_HOST})
     cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in range(1, HOSTS + 1))
     site = SiteEngine(
         store,
@@ -170,7 +174,6 @@ def run(folder: Path, url: str, kill_at: int) -> dict[str, Any]:
     )
     rebuilt = _plan_is_that_of_the_database(site, clock.now())
     site.start()
-    oversold: list[str] = []
     reader = SqlReader(database)
     _submit(site, reader, clock.now)
 
@@ -180,16 +183,15 @@ def run(folder: Path, url: str, kill_at: int) -> dict[str, Any]:
 
     limit = time.monotonic() + 60
     while site.engine.live_leases() or cloud.footprints() or intents():
-        oversold += cloud.oversold()
         if site.is_broken or time.monotonic() > limit:
             break
-        time.sleep(0.02)
+        time.sleep(0.1)
     leases = reader.leases({"deleted": True})
     seen = {
         "boundaries": boundaries.count,
         "broken": site.is_broken,
         "rebuilt": rebuilt,
-        "oversold": oversold,
+        "oversold": overfull(folder / "cloud.sqlite"),
         "left": [footprint.lease_id for footprint in cloud.footprints()],
         "intents": intents(),
         "leases": {
@@ -229,7 +231,7 @@ def _submit(site: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None
             pool.create_host(_CONTEXT, {"name": f"compute-{number}"})
     for instant, document in REQUESTS:
         while now() < START + instant:
-            time.sleep(0.01)
+            time.sleep(0.02)
         if reader.lease(document["id"], deleted=True) is None:
             try:
                 leases.create(_CONTEXT, document)
@@ -241,7 +243,7 @@ def _submit(site: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None
         leases.delete(_CONTEXT, never, "not wanted any more")
 
 
-def main(folder: str, url: str, kill_at: int) -> None:
+def main(folder: str, url: str, kill_at: int, speed: float) -> None:
     """Run and write what was seen into ``seen.json``."""
-    seen = run(Path(folder), url, kill_at)
+    seen = run(Path(folder), url, kill_at, speed)
     (Path(folder) / "seen.json").write_text(json.dumps(seen))

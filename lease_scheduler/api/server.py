@@ -1,0 +1,137 @@
+"""The HTTP server in front of the application: what it refuses by itself looks as if the application did.
+
+Waitress ends the connection as soon as a body is too large, so that a client that is still sending sees a broken
+connection rather than the reason. Here such a body is read to its end but not kept, and the application refuses it.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from waitress.buffers import OverflowableBuffer
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import BaseWSGIServer, create_server
+from waitress.task import ErrorTask
+
+from lease_scheduler.api.errors import FrameworkError
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE
+
+#: Bytes of a body after which nothing more is read and the connection ends.
+_MAXIMUM_READ = 1 << 30
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """How the server listens.
+
+    :ivar port: 0 for any free one
+    :ivar threads: requests that are served at the same time
+    :ivar connections: connections that are kept open at most
+    :ivar maximum_body: bytes of a body that are kept at most
+    """
+
+    host: str
+    port: int
+    threads: int
+    connections: int
+    maximum_body: int
+
+
+def listen(app: Callable[..., Any], settings: ServerSettings) -> Any:
+    """A server that listens, not yet serving.
+
+    :raises OSError: the address cannot be listened on
+    """
+    dispatchers: dict[int, Any] = {}
+    server = create_server(
+        app,
+        map=dispatchers,
+        host=settings.host,
+        port=settings.port,
+        threads=settings.threads,
+        connection_limit=settings.connections,
+        asyncore_use_poll=True,
+        ident="lease-scheduler",
+        clear_untrusted_proxy_headers=True,
+        max_request_body_size=_MAXIMUM_READ,
+    )
+    for dispatcher in dispatchers.values():
+        if isinstance(dispatcher, BaseWSGIServer):
+            dispatcher.channel_class = _channel_class(settings.maximum_body)
+    return server
+
+
+def _channel_class(maximum_body: int) -> type:
+    class Channel(HTTPChannel):  # type: ignore[misc]
+        """A connection."""
+
+        error_task_class = _ErrorTask
+
+        @staticmethod
+        def parser_class(adjustments: Any) -> _Parser:
+            """What reads a request."""
+            return _Parser(adjustments, maximum_body)
+
+    return Channel
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc]
+    """Reads a request, and keeps its body unless that is too large."""
+
+    def __init__(self, adjustments: Any, maximum_body: int) -> None:
+        super().__init__(adjustments)
+        self._maximum_body = maximum_body
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read what stands before the body."""
+        super().parse_header(header_plus)
+        if self.body_rcv is not None:
+            self.body_rcv.buf = _BoundedBuffer(self.adj.inbuf_overflow, self._maximum_body)
+
+
+class _BoundedBuffer(OverflowableBuffer):  # type: ignore[misc]
+    """Knows how long a body is, but keeps nothing of what goes beyond the limit.
+
+    The application refuses by the length, which is in the environment of the request even if the client gave none.
+    """
+
+    def __init__(self, overflow: int, maximum: int) -> None:
+        super().__init__(overflow)
+        self._maximum = maximum
+        self._received = 0
+
+    def __len__(self) -> int:
+        return self._received
+
+    def append(self, data: bytes) -> None:
+        """Take some more of the body."""
+        self._received += len(data)
+        if self._received <= self._maximum:
+            super().append(data)
+
+
+class _ErrorTask(ErrorTask):  # type: ignore[misc]
+    """Answers a request that is not HTTP, or has too large a header."""
+
+    def execute(self) -> None:
+        """Write the answer."""
+        error = self.request.error
+        body = json.dumps(FrameworkError(error.code, f"{error.reason}: {error.body}").body(False)).encode()
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers.extend(
+            [
+                ("Content-Type", "application/json"),
+                ("OpenStack-API-Version", f"{SERVICE_TYPE} {MINIMUM}"),
+                ("Vary", "OpenStack-API-Version"),
+                ("X-Openstack-Request-Id", f"req-{uuid.uuid4()}"),
+                ("X-Content-Type-Options", "nosniff"),
+            ]
+        )
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)

@@ -1,0 +1,266 @@
+"""The programs as a cloud runs them: identities from Keystone, requests by RabbitMQ, leases in MariaDB."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.functional.service.programs import Programs
+from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.keystone import PASSWORD, REGION, Keystone, User
+from tests.servers.mariadb import MariaDB
+from tests.servers.rabbitmq import RabbitMQ
+
+Document = dict[str, Any]
+
+_LIMIT = 90.0
+_BIN = Path(sys.executable).parent
+_VERSION = "reservation latest"
+_DAY = 86_400
+
+
+class Site:
+    """API and engine as processes, their entry in the catalogue, and users of two projects.
+
+    :ivar url: of the API
+    """
+
+    def __init__(self, folder: Path, keystone: Keystone, database_url: str, transport_url: str) -> None:
+        self.keystone = keystone
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.service = keystone.user("reservation", keystone.project("service"), "service")
+        physics, biology = keystone.project("physics"), keystone.project("biology")
+        self.member = keystone.user("member", physics, "member")
+        self.reader = keystone.user("reader", physics, "reader")
+        self.stranger = keystone.user("stranger", biology, "member")
+        self.admin = keystone.user("operator", keystone.project("operators"), "admin")
+        self.programs = Programs(folder, database_url, transport_url, hosts=2, lines=self._lines(port))
+        self.programs.engine()
+        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
+        self.log = folder / "api.log"
+        self.api = OwnProcess("lease-scheduler-api", program, self.log)
+        self._entry = keystone.service("reservation", f"{self.url}/v1")
+        self._tokens: dict[str, str] = {}
+
+    def _lines(self, port: int) -> str:
+        return (
+            f"[api]\nport = {port}\n"
+            f"[keystone_authtoken]\nauth_type = password\nauth_url = {self.keystone.url}\n"
+            f"www_authenticate_uri = {self.keystone.url}\n"
+            "user_domain_id = default\nproject_domain_id = default\n"
+            f"project_name = {self.service.project}\nusername = {self.service.name}\npassword = {PASSWORD}\n"
+            "http_request_max_retries = 1\n"
+        )
+
+    def begin(self) -> None:
+        """Wait until the programs answer, and take the hosts into the pool."""
+        assert wait_until(lambda: not self.api.is_running() or self._is_healthy(), _LIMIT)
+        assert self.api.is_running(), self.log.read_text()
+        for number in (1, 2):
+            # Before an engine leads, it is 503.
+            assert wait_until(
+                lambda number=number: self.ask(self.admin, "POST", "os-hosts", {"name": f"compute-{number}"}).ok,  # type: ignore[misc]
+                _LIMIT,
+            )
+
+    def _is_healthy(self) -> bool:
+        try:
+            return requests.get(f"{self.url}/healthcheck", timeout=5).ok
+        except requests.RequestException:
+            return False
+
+    def close(self) -> None:
+        """End the programs."""
+        self.api.kill()
+        self.programs.close()
+        self.keystone.ensure_running()
+        self.keystone.remove_service(self._entry)
+
+    def token(self, user: User) -> str:
+        """The user's token, the same one every time."""
+        if user.id not in self._tokens:
+            self._tokens[user.id] = self.keystone.token(user)
+        return self._tokens[user.id]
+
+    def ask(self, user: User, method: str, path: str, body: Document | None = None) -> requests.Response:
+        """The answer to a user's request below ``/v1/``."""
+        return self.send(method, f"v1/{path}", {"X-Auth-Token": self.token(user)}, body)
+
+    def send(
+        self, method: str, path: str, headers: Mapping[str, str], body: Document | None = None
+    ) -> requests.Response:
+        """The answer to a request with these headers."""
+        sent = {"OpenStack-API-Version": _VERSION, **headers}
+        return requests.request(method, f"{self.url}/{path}", json=body, headers=sent, timeout=_LIMIT)
+
+    def lease(self, user: User, **terms: Any) -> Document:
+        """Make a lease of one whole host for a day, now, unless the terms say something else."""
+        body = _body(**terms)
+        answer = self.ask(user, "POST", "leases", body)
+        assert answer.status_code == 201, answer.text
+        made: Document = answer.json()["lease"]
+        return made
+
+    def ids(self, user: User, query: str = "") -> set[str]:
+        """The leases that a user is shown."""
+        answer = self.ask(user, "GET", f"leases{query}")
+        assert answer.status_code == 200, answer.text
+        return {lease["id"] for lease in answer.json()["leases"]}
+
+
+def _body(**terms: Any) -> Document:
+    nodes = [{"count": 1, "resources": {"VCPU": 8}}]
+    return {"name": f"lease-{uuid.uuid4()}", "kind": "best-effort", "duration": _DAY, "nodes": nodes, **terms}
+
+
+@pytest.fixture(scope="module")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, keystone: Keystone, mariadb_server: MariaDB, rabbitmq_server: RabbitMQ
+) -> Iterator[Site]:
+    """A site with two hosts in its pool."""
+    name = f"keystone_{uuid.uuid4().hex}"
+    for server in (keystone, mariadb_server, rabbitmq_server):
+        server.ensure_running()
+    database_url, transport_url = mariadb_server.create_database(name), rabbitmq_server.create_virtual_host(name)
+    made = Site(tmp_path_factory.mktemp("site"), keystone, database_url, transport_url)
+    try:
+        made.begin()
+        yield made
+    finally:
+        made.close()
+        for server in (mariadb_server, rabbitmq_server):
+            server.ensure_running()
+        mariadb_server.drop_database(name)
+        rabbitmq_server.drop_virtual_host(name)
+
+
+@pytest.mark.parametrize("path", ["", "v1", "v1/openapi.json", "healthcheck", "main.js"])
+def test_open_to_everybody(site: Site, path: str) -> None:
+    """Version documents, description, health check and the files of the page need no token."""
+    answer = site.send("GET", path, {})
+    assert answer.status_code in (200, 300), answer.text
+    assert answer.content
+
+
+def test_who_it_is(site: Site) -> None:
+    """Without a good token of a project it is 401, whatever other headers say."""
+    claimed = {
+        "X-Identity-Status": "Confirmed",
+        "X-User-Id": site.admin.id,
+        "X-Project-Id": site.admin.project_id,
+        "X-Roles": "admin",
+    }
+    for headers in ({}, {"X-Auth-Token": "none-that-exists"}, {"X-Auth-Token": ""}, claimed):
+        for method, path in (("GET", "leases"), ("POST", "leases"), ("GET", "os-hosts"), ("GET", "calendar")):
+            answer = site.send(method, f"v1/{path}", headers, _body() if method == "POST" else None)
+            assert answer.status_code == 401, (headers, answer.text)
+            assert answer.json()["error_code"] == 401
+            assert site.keystone.url in answer.headers["WWW-Authenticate"]
+    good = {"X-Auth-Token": site.token(site.reader)}
+    # What the headers claim counts for nothing beside a token either.
+    assert site.send("GET", "v1/os-hosts", claimed | good).status_code == 403
+    assert site.send("GET", "v1/leases", good).status_code == 200
+
+
+def test_projects_and_roles(site: Site) -> None:
+    """A reader reads, a member makes leases, both in their own project; an administrator sees all of them."""
+    ours, theirs = site.lease(site.member), site.lease(site.stranger)
+    assert (ours["project_id"], ours["user_id"]) == (site.member.project_id, site.member.id)
+    assert ours["id"] in site.ids(site.member)
+    assert ours["id"] in site.ids(site.reader)
+    assert theirs["id"] not in site.ids(site.member) | site.ids(site.reader)
+    assert ours["id"] not in site.ids(site.stranger)
+    path = f"leases/{ours['id']}"
+    for method, body in (("GET", None), ("PUT", {"name": "mine now"}), ("DELETE", None)):
+        assert site.ask(site.stranger, method, path, body).status_code == 404
+    assert site.ask(site.member, "GET", "leases?all_projects=true").status_code == 403
+    for method, where, body in (("POST", "leases", _body()), ("PUT", path, {"name": "x"}), ("DELETE", path, None)):
+        assert site.ask(site.reader, method, where, body).status_code == 403
+    for user in (site.reader, site.member):
+        assert site.ask(user, "GET", "os-hosts").status_code == 403
+        assert site.ask(user, "POST", "os-hosts", {"name": "compute-1"}).status_code == 403
+    assert {ours["id"], theirs["id"]} <= site.ids(site.admin, "?all_projects=true")
+    assert not {ours["id"], theirs["id"]} & site.ids(site.admin)
+    assert len(site.ask(site.admin, "GET", "os-hosts").json()["hosts"]) == 2
+    for user, lease in ((site.member, ours), (site.admin, theirs)):
+        assert site.ask(user, "DELETE", f"leases/{lease['id']}").ok
+    assert not site.ids(site.admin, "?all_projects=true") & {ours["id"], theirs["id"]}
+
+
+def test_life_of_a_lease(site: Site) -> None:
+    """What the API takes in, the engine starts and ends, and the API shows it."""
+    lease = site.lease(site.member, duration=2)
+
+    def shown() -> Document:
+        found: Document = site.ask(site.member, "GET", f"leases/{lease['id']}").json()["lease"]
+        return found
+
+    assert wait_until(lambda: shown()["state"] == "done", _LIMIT), shown()
+    answer = site.ask(site.member, "GET", f"leases/{lease['id']}/history")
+    assert answer.status_code == 200, answer.text
+    assert "active" in answer.text
+
+
+def _openstack(site: Site, user: User, *words: str) -> subprocess.CompletedProcess[str]:
+    login = {
+        "OS_AUTH_URL": site.keystone.url,
+        "OS_IDENTITY_API_VERSION": "3",
+        "OS_REGION_NAME": REGION,
+        "OS_USERNAME": user.name,
+        "OS_PASSWORD": PASSWORD,
+        "OS_PROJECT_NAME": user.project,
+        "OS_USER_DOMAIN_ID": "default",
+        "OS_PROJECT_DOMAIN_ID": "default",
+        "OS_CLIENT_CONFIG_FILE": "/nonexistent",
+    }
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+    command = [str(_BIN / "openstack"), *words]
+    return subprocess.run(command, env=ours | login, capture_output=True, text=True, timeout=_LIMIT, check=False)
+
+
+@pytest.mark.parametrize("words", [("lease", "list"), ("reservation", "lease", "list")])
+def test_openstack_client(site: Site, words: tuple[str, ...]) -> None:
+    """OpenStackClient finds the service in the catalogue, with our commands and with those of Blazar's client."""
+    lease = site.lease(site.member)
+    listed = _openstack(site, site.member, *words, "-f", "json")
+    assert listed.returncode == 0, listed.stderr
+    assert lease["name"] in {row.get("Name", row.get("name")) for row in json.loads(listed.stdout)}
+    site.ask(site.member, "DELETE", f"leases/{lease['id']}")
+
+
+def test_openstack_client_makes_and_ends(site: Site) -> None:
+    """A lease is made, shown and deleted from the command line; who may not is told so."""
+    name = f"lease-{uuid.uuid4()}"
+    create = ["lease", "create", name, "--kind", "best-effort", "--nodes", "1:VCPU=8", "--duration", "1h"]
+    refused = _openstack(site, site.reader, *create)
+    assert refused.returncode == 1
+    assert "403" in refused.stderr
+    made = _openstack(site, site.member, *create, "-f", "json")
+    assert made.returncode == 0, made.stderr
+    lease_id = json.loads(made.stdout)["id"]
+    assert lease_id in site.ids(site.reader)
+    ended = _openstack(site, site.member, "lease", "delete", name)
+    assert ended.returncode == 0, ended.stderr
+    assert lease_id not in site.ids(site.reader)
+
+
+def test_identity_service_is_away(site: Site) -> None:
+    """A new token cannot be checked: 503 and not a way in; what needs none goes on, and so does everything later."""
+    fresh = {"X-Auth-Token": site.keystone.token(site.member)}
+    site.keystone.kill()
+    try:
+        assert site.send("GET", "v1/leases", fresh).status_code == 503
+        assert site.send("GET", "v1", {}).status_code == 200
+    finally:
+        site.keystone.ensure_running()
+    assert wait_until(lambda: site.send("GET", "v1/leases", fresh).status_code == 200, _LIMIT)

@@ -1,0 +1,42 @@
+"""The simulated cloud's own record of what it ever held too much of, at any instant and in whatever process."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+_BUSY_SECONDS = 30.0
+
+
+def watch_holds(path: Path, capacity: Mapping[str, int]) -> None:
+    """Have the file of a cloud note every hold that is more than a host has; nothing happens if it does so already.
+
+    :param capacity: what every host has, by resource class
+    """
+    limits = " ".join(f"WHEN '{name}' THEN {amount}" for name, amount in capacity.items())
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as cloud:
+        cloud.executescript(
+            f"""
+            CREATE TABLE IF NOT EXISTS overfull (host TEXT, class TEXT, lease_id TEXT);
+            CREATE TRIGGER IF NOT EXISTS notes_overfull AFTER INSERT ON held
+            WHEN (SELECT SUM(amount) FROM held WHERE host = NEW.host AND class = NEW.class)
+                > CASE NEW.class {limits} ELSE {2**62} END
+            BEGIN
+                INSERT INTO overfull VALUES (NEW.host, NEW.class, NEW.lease_id);
+            END;
+            """
+        )
+
+
+def overfull(path: Path) -> list[str]:
+    """Holds that were too much."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as cloud:
+        return [" ".join(row) for row in cloud.execute("SELECT host, class, lease_id FROM overfull")]
+
+
+def held(path: Path) -> int:
+    """How many holds there are."""
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as cloud:
+        return int(cloud.execute("SELECT COUNT(*) FROM held").fetchone()[0])

@@ -1,0 +1,113 @@
+"""Engine, broker and database are killed at random instants while leases are asked for, start and end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.functional.crash.cloud_record import held, overfull
+from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, document, insist
+from tests.servers.base import Server, wait_until
+
+#: Connections that a server has dropped are not closed by the library that had them.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+_LEASES = 24
+_RUN_SECONDS = 2
+_ASKING = 4
+
+
+@pytest.fixture(params=["mariadb", "postgresql"])
+def programs(request: pytest.FixtureRequest, tmp_path: Path, rabbitmq_url: str) -> Iterator[Programs]:
+    """A site on each kind of database server."""
+    url = request.getfixturevalue(f"{request.param}_url")
+    made = Programs(tmp_path, url, rabbitmq_url, lines="boot_time = 1\n[engine]\nreconcile_interval = 2\n")
+    yield made
+    made.close()
+
+
+def _load(programs: Programs, random: Random) -> list[Document]:
+    """Have several clients ask for leases side by side, each again and again until it is answered."""
+    client = programs.client(timeout=3.0)
+    wanted = [
+        document(f"lease {number}", "best-effort", random.randint(1, 3), duration=_RUN_SECONDS)
+        for number in range(_LEASES)
+    ]
+
+    def ask(lease: Document) -> None:
+        insist(lambda: client.create_lease(CONTEXT, lease))
+        # A second answer was lost, for all that the client knows.
+        insist(lambda: client.create_lease(CONTEXT, lease))
+
+    with ThreadPoolExecutor(_ASKING) as pool:
+        list(pool.map(ask, wanted))
+    # Nor is one made that is over by now.
+    assert wait_until(lambda: programs.state(wanted[0]) == "done", LIMIT)
+    insist(lambda: client.create_lease(CONTEXT, wanted[0]))
+    return wanted
+
+
+def _check(programs: Programs, wanted: list[Document]) -> None:
+    """No lease is lost or doubled, all have run, nothing is left, and nothing was ever sold twice."""
+    finished = wait_until(
+        lambda: all(programs.state(lease) in ("done", "failed", "rejected") for lease in wanted), LIMIT
+    )
+    views = {view["id"]: view for view in programs.reader.leases({"deleted": True})}
+    assert finished, [(view["name"], view["state"], view["reason"]) for view in views.values()]
+    assert set(views) == {lease["id"] for lease in wanted}
+    for view in views.values():
+        history = [entry["to"] for entry in programs.reader.history(view["id"])]
+        assert view["state"] == "done", (view, history)
+        assert view["accumulated"] >= _RUN_SECONDS, (view, history)
+        assert history.count("done") == 1
+    assert wait_until(lambda: programs.intents() == 0 and held(programs.cloud_path) == 0, LIMIT)
+    assert overfull(programs.cloud_path) == []
+
+
+@pytest.mark.parametrize("programs", ["mariadb"], indirect=True)
+def test_the_engine_is_killed_at_random_instants(programs: Programs) -> None:
+    random = Random(20261121)
+    engine = programs.engine()
+    programs.register(programs.client(timeout=3.0))
+    with ThreadPoolExecutor(1) as pool:
+        load = pool.submit(_load, programs, random)
+        for _ in range(4):
+            epoch, _ = programs.leader()
+            # Between the beginning of its work and some seconds later, measured from when it leads.
+            time.sleep(random.uniform(0.2, 3))
+            engine.kill()
+            engine = programs.engine()
+            assert wait_until(lambda epoch=epoch: programs.leader()[0] > epoch, LIMIT)  # type: ignore[misc]
+        wanted = load.result(LIMIT)
+    _check(programs, wanted)
+
+
+@pytest.mark.parametrize("programs", ["mariadb"], indirect=True)
+def test_the_broker_is_killed_while_leases_start(programs: Programs, rabbitmq_server: Server) -> None:
+    _server_is_killed(programs, rabbitmq_server)
+
+
+def test_the_database_is_killed_while_leases_start(programs: Programs, request: pytest.FixtureRequest) -> None:
+    kind = request.node.callspec.params["programs"]
+    server = request.getfixturevalue(f"{kind}_server")
+    assert isinstance(server, Server)
+    _server_is_killed(programs, server)
+
+
+def _server_is_killed(programs: Programs, server: Server) -> None:
+    """Kill a server in the middle of the load; programs go on by themselves when it is back."""
+    random = Random(7)
+    programs.engine()
+    programs.register(programs.client(timeout=3.0))
+    with ThreadPoolExecutor(1) as pool:
+        load = pool.submit(_load, programs, random)
+        assert wait_until(lambda: len(programs.reader.leases({"deleted": True})) >= _LEASES // 3, LIMIT)
+        server.kill()
+        server.ensure_running()
+        wanted = load.result(2 * LIMIT)
+    _check(programs, wanted)

@@ -1,0 +1,166 @@
+"""Notifications as a listener of oslo.messaging hears them over RabbitMQ, told by an engine that really works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lease_scheduler.cmd import messaging, wiring
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, document, insist
+from tests.servers.base import Server, wait_until
+
+#: Connections that a server has dropped are not closed by the library that had them.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+#: The schema of version 1.0: every field and the types that its value may have.
+FIELDS: dict[str, tuple[type, ...]] = {
+    "payload_version": (str,),
+    "lease_id": (str,),
+    "name": (str,),
+    "project_id": (str,),
+    "user_id": (str,),
+    "trust_id": (str, type(None)),
+    "kind": (str,),
+    "state": (str,),
+    "reason": (str,),
+    "degraded": (bool,),
+    "start": (int, type(None)),
+    "end": (int, type(None)),
+    "instant": (int,),
+}
+
+
+class Listener:
+    """What arrives on the topic, in order."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str, Document]] = []
+
+    def info(self, context: Document, publisher: str, event_type: str, payload: Document, metadata: Document) -> None:
+        assert metadata["message_id"]
+        assert metadata["timestamp"]
+        self.heard.append((publisher, event_type, payload))
+
+    def about(self, lease: Document) -> list[str]:
+        """Types of what was told of a lease, each once: a message may come twice."""
+        types = [kind for _, kind, payload in self.heard if payload["lease_id"] == lease["id"]]
+        return list(dict.fromkeys(types))
+
+
+@pytest.fixture
+def programs(tmp_path: Path, rabbitmq_url: str) -> Iterator[Programs]:
+    made = Programs(tmp_path, f"sqlite:///{tmp_path}/database.sqlite", rabbitmq_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def listener(programs: Programs) -> Iterator[Listener]:
+    # Not before our own modules, which say that threads are used.
+    import oslo_messaging
+
+    transport = messaging.notification_transport(programs.load())
+    heard = Listener()
+    target = oslo_messaging.Target(topic="lease_notifications")
+    listening = oslo_messaging.get_notification_listener(transport, [target], [heard])
+    listening.start()
+    yield heard
+    listening.stop()
+    listening.wait()
+    transport.cleanup()
+
+
+@pytest.fixture
+def engine(programs: Programs) -> Iterator[wiring.EngineService]:
+    """An engine in the process of the test."""
+    service = wiring.EngineService(programs.load(), "engine")
+    service.start()
+    programs.register(programs.client())
+    yield service
+    service.stop()
+
+
+def test_every_transition_is_told_in_the_form_that_is_promised(
+    programs: Programs, listener: Listener, engine: wiring.EngineService
+) -> None:
+    client = programs.client()
+    lease = document("näme", "immediate", duration=3)
+    client.create_lease(CONTEXT, lease)
+    client.update_lease(CONTEXT, lease["id"], {"name": "other"})
+    refused = document("too large", "immediate", 99, duration=3)
+    with pytest.raises(RefusedError):
+        client.create_lease(CONTEXT, refused)
+    whole = ["lease.create", "lease.event.start_lease", "lease.update", "lease.event.end_lease"]
+    assert wait_until(lambda: sorted(listener.about(lease)) == sorted(whole), LIMIT), listener.heard
+    assert listener.about(refused) == []
+    for publisher, event_type, payload in listener.heard:
+        assert publisher == "blazar.lease.engine"
+        state_before = payload.pop("state_before", None)
+        assert (state_before is None) == (event_type == "lease.update")
+        assert payload.keys() == FIELDS.keys()
+        for name, types in FIELDS.items():
+            assert type(payload[name]) in types, name
+        assert payload["payload_version"] == "1.0"
+    states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
+    assert states == ["done"]
+
+
+def test_nothing_is_told_of_work_that_was_rolled_back(
+    programs: Programs, listener: Listener, engine: wiring.EngineService
+) -> None:
+    client = programs.client()
+    thief = SqlStore(programs.database)
+    lease = document("asked for twice", "immediate", duration=600)
+    epoch = thief.take_over("thief", int(time.time()))
+    with pytest.raises(EngineUnavailableError):
+        client.create_lease(CONTEXT, lease)
+    assert programs.state(lease) is None
+    # The engine notices that it was deposed, stays away for a while, and leads again.
+    assert wait_until(lambda: programs.leader()[0] > epoch, LIMIT)
+    other = document("asked for once", "immediate", duration=600)
+    insist(lambda: client.create_lease(CONTEXT, other))
+    assert wait_until(lambda: "lease.event.start_lease" in listener.about(other), LIMIT)
+    assert listener.about(lease) == []
+    assert programs.state(lease) is None
+
+
+def test_what_waits_is_sent_when_the_broker_is_back(
+    programs: Programs, listener: Listener, engine: wiring.EngineService, rabbitmq_server: Server
+) -> None:
+    client = programs.client()
+    now = int(time.time())
+    lease = document("starts without a broker", "reservation", start=now + 4, end=now + 7200)
+    client.create_lease(CONTEXT, lease)
+    rabbitmq_server.kill()
+    # What is planned happens without anybody to be told.
+    assert wait_until(lambda: programs.state(lease) == "active", LIMIT)
+    assert SqlStore(programs.database).waiting_messages()
+    rabbitmq_server.ensure_running()
+    assert wait_until(lambda: listener.about(lease) == ["lease.create", "lease.event.start_lease"], LIMIT), (
+        listener.heard
+    )
+    assert wait_until(lambda: not SqlStore(programs.database).waiting_messages(), LIMIT)
+
+
+def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: Programs, rabbitmq_url: str) -> None:
+    service = wiring.EngineService(programs.load(), "engine")
+    service.start()
+    programs.register(programs.client())
+    assert service.site is not None
+    site = service.site
+    lease = document("too late", "immediate", duration=600)
+    try:
+        with site._lock, pytest.raises(EngineUnavailableError):
+            # The planner is busy for longer than anybody waits.
+            programs.client(timeout=1.0).create_lease(CONTEXT, lease)
+        other = document("in time", "immediate", duration=600)
+        programs.client().create_lease(CONTEXT, other)
+        assert programs.state(other) is not None
+        assert programs.state(lease) is None
+    finally:
+        service.stop()

@@ -1,0 +1,180 @@
+"""Requests and answers over a real RabbitMQ."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from oslo_config import cfg
+
+from lease_scheduler.cmd import configuration, messaging
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.rpc.client import EngineFailedError, RpcEngineClient
+from lease_scheduler.rpc.server import rpc_server
+
+#: Connections that a server has dropped are not closed by the library that had them.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+Document = dict[str, Any]
+Serve = Callable[[Any], None]
+
+CONTEXT: Document = {"user_id": "user", "project_id": "project", "roles": ["member"], "is_admin": False}
+
+#: Every request and what it takes.
+REQUESTS: list[tuple[str, Document]] = [
+    ("create_lease", {"lease": {"id": "1", "name": "näme", "reservations": [{"amount": 2}], "end": None}}),
+    ("quote_lease", {"lease": {"id": "1"}}),
+    ("update_lease", {"lease_id": "1", "changes": {"end": 5}}),
+    ("delete_lease", {"lease_id": "1", "reason": "why"}),
+    ("end_lease", {"lease_id": "1"}),
+    ("move_lease", {"lease_id": "1", "hosts_away": ["compute-1"]}),
+    ("availability", {"query": {"nodes": {}, "count": 3}}),
+    ("create_host", {"host": {"name": "compute-1"}}),
+    ("create_hosts", {"names": ["compute-1", "compute-2"]}),
+    ("update_host", {"host_id": "1", "values": {"gpu": None}}),
+    ("delete_host", {"host_id": "1"}),
+    ("create_floatingip", {"values": {"address": "192.0.2.1"}}),
+    ("delete_floatingip", {"floatingip_id": "1"}),
+    ("update_property", {"resource_type": "physical:host", "name": "gpu", "private": True}),
+    ("create_series", {"series": {"rule": "FREQ=DAILY"}}),
+    ("delete_series", {"series_id": "1"}),
+    ("reconcile", {}),
+]
+
+
+class Any2One(dict[str, Callable[..., Document]]):
+    """Methods of any name, all of them answered by one function of name, context and arguments."""
+
+    def __init__(self, answer: Callable[[str, Document, Document], Document]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def __missing__(self, name: str) -> Callable[..., Document]:
+        return lambda context, **arguments: self._answer(name, context, arguments)
+
+
+@pytest.fixture
+def conf(rabbitmq_url: str, tmp_path: Path) -> cfg.ConfigOpts:
+    path = tmp_path / "service.conf"
+    path.write_text(f"[DEFAULT]\ntransport_url = {rabbitmq_url}\n")
+    return configuration.load(["--config-file", str(path)])
+
+
+@pytest.fixture
+def transport(conf: cfg.ConfigOpts) -> Iterator[Any]:
+    made = messaging.rpc_transport(conf)
+    yield made
+    made.cleanup()
+    gc.collect()
+
+
+@pytest.fixture
+def serve(transport: Any) -> Iterator[Serve]:
+    """Answers requests to the site from now on."""
+    servers: list[Any] = []
+
+    def one(methods: Any) -> None:
+        servers.append(rpc_server(transport, "site", f"engine-{len(servers)}", methods))
+        servers[-1].start()
+
+    yield one
+    for server in servers:
+        server.stop()
+        server.wait()
+
+
+def test_every_request_arrives_with_its_arguments_and_is_answered(serve: Serve, transport: Any) -> None:
+    seen: list[tuple[str, Document, Document]] = []
+
+    def answer(name: str, context: Document, arguments: Document) -> Document:
+        seen.append((name, context, arguments))
+        return {"answered": name}
+
+    serve(Any2One(answer))
+    client = RpcEngineClient(transport, "site", timeout=20.0)
+    begun = time.time()
+    for name, arguments in REQUESTS:
+        assert getattr(client, name)(CONTEXT, **arguments) == {"answered": name}
+    assert [(name, arguments) for name, _, arguments in seen] == REQUESTS
+    offered = {name for name in vars(RpcEngineClient) if not name.startswith("_")}
+    assert offered == {name for name, _ in REQUESTS}
+    for _, context, _ in seen:
+        assert context.items() >= CONTEXT.items()
+        assert begun + 20 <= context["expires"] <= time.time() + 20
+
+
+def test_every_kind_of_error_travels(serve: Serve, transport: Any) -> None:
+    alternatives = [{"change": "start", "start": 5, "end": 6, "count": 1}]
+    errors: dict[str, Exception] = {
+        "create_lease": RefusedError(409, "nö place", "start_date", alternatives),
+        "update_lease": RefusedError(404, "no such lease"),
+        "delete_lease": EngineUnavailableError("the engine is stopping"),
+        "end_lease": ValueError("secret details"),
+    }
+
+    def answer(name: str, context: Document, arguments: Document) -> Document:
+        raise errors[name]
+
+    serve(Any2One(answer))
+    client = RpcEngineClient(transport, "site", timeout=20.0)
+    with pytest.raises(RefusedError) as refused:
+        client.create_lease(CONTEXT, {})
+    error = refused.value
+    assert (error.code, error.message, error.field) == (409, "nö place", "start_date")
+    assert [dict(alternative) for alternative in error.alternatives] == alternatives
+    with pytest.raises(RefusedError) as refused:
+        client.update_lease(CONTEXT, "1", {})
+    assert (refused.value.code, refused.value.field, list(refused.value.alternatives)) == (404, None, [])
+    with pytest.raises(EngineUnavailableError, match="the engine is stopping"):
+        client.delete_lease(CONTEXT, "1", "")
+    with pytest.raises(EngineFailedError) as failed:
+        client.end_lease(CONTEXT, "1")
+    assert "secret" not in str(failed.value)
+
+
+def test_nobody_answers_in_time(serve: Serve, transport: Any) -> None:
+    client = RpcEngineClient(transport, "site", timeout=1.0)
+    begun = time.monotonic()
+    with pytest.raises(EngineUnavailableError):
+        client.reconcile(CONTEXT)
+    assert time.monotonic() - begun < 30, "whoever asks is kept waiting"
+
+
+def test_a_broker_that_is_away_counts_as_an_engine_that_is(serve: Serve, transport: Any, rabbitmq_server: Any) -> None:
+    serve(Any2One(lambda name, context, arguments: {}))
+    client = RpcEngineClient(transport, "site", timeout=2.0)
+    assert client.reconcile(CONTEXT) == {}
+    rabbitmq_server.kill()
+    begun = time.monotonic()
+    with pytest.raises(EngineUnavailableError):
+        client.reconcile(CONTEXT)
+    assert time.monotonic() - begun < 30, "whoever asks is kept waiting"
+    rabbitmq_server.ensure_running()
+    for _ in range(20):
+        try:
+            assert client.reconcile(CONTEXT) == {}
+            break
+        except EngineUnavailableError:
+            continue
+    else:
+        pytest.fail("requests are not answered although the broker is back")
+
+
+def test_requests_are_answered_side_by_side(serve: Serve, transport: Any) -> None:
+    """One that waits for the plan does not keep others from being taken."""
+    meeting = Barrier(8)
+
+    def answer(name: str, context: Document, arguments: Document) -> Document:
+        meeting.wait(20)
+        return {}
+
+    serve(Any2One(answer))
+    client = RpcEngineClient(transport, "site", timeout=30.0)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: client.reconcile(CONTEXT), range(8))) == [{}] * 8

@@ -1,0 +1,184 @@
+"""A site that separate programs run: engines of their own, a broker and a database."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from oslo_config import cfg
+from sqlalchemy import select
+
+from lease_scheduler.cmd import configuration, messaging
+from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.schema import OPERATIONS, SITES
+from tests.functional.crash.cloud_record import watch_holds
+from tests.servers.base import OwnProcess, wait_until
+
+Document = dict[str, Any]
+
+#: Who asks.
+CONTEXT: Document = {}
+
+VCPUS = 8
+LIMIT = 90.0
+
+
+def document(name: str, kind: str, count: int = 1, **terms: Any) -> Document:
+    """A lease document of whole hosts, as the API sends it, with an id of its own."""
+    lease_id = str(uuid4())
+    return {
+        "id": lease_id,
+        "name": name,
+        "project_id": "project",
+        "user_id": "user",
+        "trust_id": None,
+        "kind": kind,
+        "maintenance": False,
+        "start": None,
+        "end": None,
+        "duration": None,
+        "deadline": None,
+        "before_end": None,
+        "preemptible": kind in ("best-effort", "deadline"),
+        "preemption_mode": "suspend",
+        "servers": [],
+        "on_end": "delete",
+        "series_id": None,
+        "extras": {},
+        "reservations": [
+            {
+                "id": str(uuid4()),
+                "resource_type": "virtual:instance",
+                "vcpus": VCPUS,
+                "memory_mb": 100,
+                "disk_gb": 0,
+                "amount": count,
+                "affinity": None,
+                "resource_properties": "",
+            }
+        ],
+        **terms,
+    }
+
+
+class Programs:
+    """The programs of a site, in a folder.
+
+    :param database_url: an empty database, into which the tables are put
+    :param transport_url: of the broker
+    :param hosts: how many the simulated cloud has
+    :param coordination_url: of tooz; none for a file in the folder
+    :param lines: further lines of the configuration file
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        database_url: str,
+        transport_url: str,
+        hosts: int = 4,
+        coordination_url: str | None = None,
+        lines: str = "",
+    ) -> None:
+        self.folder = folder
+        self.hosts = hosts
+        self.database = open_database(database_url)
+        migrate.upgrade(self.database)
+        self.reader = SqlReader(self.database)
+        self.cloud_path = folder / "simulated-cloud.sqlite"
+        self.configuration_file = folder / "service.conf"
+        self.configuration_file.write_text(
+            f"[DEFAULT]\ntransport_url = {transport_url}\n"
+            f"[database]\nconnection = {database_url.replace('%', '%%')}\nmax_retries = 1\n"
+            f"[service]\nstate_path = {folder}\n"
+            f"coordination_url = {coordination_url or f'file://{folder}/coordination'}\n"
+            f"[simulated_cloud]\nhosts = {hosts}\nvcpus = {VCPUS}\nmemory_mb = 1024\ndisk_gb = 0\n"
+            f"{lines}"
+        )
+        self._engines: list[OwnProcess] = []
+        self._transports: list[Any] = []
+
+    def load(self) -> cfg.ConfigOpts:
+        """The configuration, for parts that run in the process of the test."""
+        return configuration.load(["--config-file", str(self.configuration_file)])
+
+    def log(self, engine: OwnProcess) -> str:
+        """What an engine has said."""
+        return (self.folder / f"{engine.name}.log").read_text()
+
+    def engine(self, name: str = "engine") -> OwnProcess:
+        """Start ``lease-scheduler-engine``; its output is added to a file of its name."""
+        program = str(Path(sys.executable).with_name("lease-scheduler-engine"))
+        command = [program, "--config-file", str(self.configuration_file)]
+        process = OwnProcess(name, command, self.folder / f"{name}.log")
+        self._engines.append(process)
+        return process
+
+    def client(self, timeout: float = 10.0) -> RpcEngineClient:
+        """Asks the engine as the API does.
+
+        :param timeout: seconds that the engine may take
+        """
+        conf = self.load()
+        transport = messaging.rpc_transport(conf)
+        self._transports.append(transport)
+        return RpcEngineClient(transport, conf.service.site, timeout)
+
+    def leader(self) -> tuple[int, str]:
+        """Fencing number and name of the engine that leads, or led last."""
+        with self.database.connect() as connection:
+            row = connection.execute(select(SITES.c.epoch, SITES.c.engine)).first()
+        return (0, "") if row is None else (int(row.epoch), str(row.engine))
+
+    def leader_pid(self) -> int:
+        """Number of the process that leads."""
+        return int(self.leader()[1].rpartition(".")[2])
+
+    def intents(self) -> int:
+        """How many commands to the cloud are not over."""
+        with self.database.connect() as connection:
+            return len(connection.execute(select(OPERATIONS.c.id)).all())
+
+    def register(self, client: RpcEngineClient) -> None:
+        """Take all hosts into the pool, as soon as an engine answers, and watch what the cloud holds of them."""
+        for number in range(1, self.hosts + 1):
+            insist(lambda number=number: client.create_host(CONTEXT, {"name": f"compute-{number}"}))
+        watch_holds(self.cloud_path, {"VCPU": VCPUS, HOST_SHARE: WHOLE_HOST})
+
+    def state(self, lease: Document) -> str | None:
+        """State of a lease, none if there is no such lease."""
+        view = self.reader.lease(lease["id"], deleted=True)
+        return None if view is None else str(view["state"])
+
+    def close(self) -> None:
+        """End everything."""
+        for engine in self._engines:
+            engine.kill()
+        for transport in self._transports:
+            transport.cleanup()
+        self.database.dispose()
+        # Connections that were lost are dropped by oslo.messaging without being closed; Python says so when it finds
+        # them, which shall not be within another test.
+        gc.collect()
+
+
+def insist(ask: Any, limit: float = LIMIT) -> Any:
+    """The answer to a request that is repeated until an engine gives one, as a client does that knows its id."""
+    answers: list[Any] = []
+
+    def answered() -> bool:
+        with suppress(EngineUnavailableError):
+            answers.append(ask())
+        return bool(answers)
+
+    assert wait_until(answered, limit), "no engine answers"
+    return answers[0]
