@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -132,8 +132,8 @@ class Driver(Protocol):
         """What exists of all leases."""
         ...
 
-    def hypervisors(self) -> Iterable[Hypervisor]:
-        """All compute hosts, those outside the pool included."""
+    def hypervisors(self, names: Collection[str] | None = None) -> Iterable[Hypervisor]:
+        """Compute hosts, those outside the pool included: the named ones that there are, or all."""
         ...
 
     def flavors(self) -> Mapping[str, Flavor]:

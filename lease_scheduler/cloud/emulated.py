@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from random import Random
 from threading import Event, Lock, Thread
@@ -104,10 +104,14 @@ class EmulatedCloud:
                 [(host.name, json.dumps(_facts(host))) for host in hypervisors],
             )
 
-    def hypervisors(self) -> list[Hypervisor]:
+    def hypervisors(self, names: Collection[str] | None = None) -> list[Hypervisor]:
         """See ``Driver.hypervisors``."""
         with self._lock:
-            found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
+            if names is None:
+                found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
+            else:
+                query = "SELECT facts FROM hypervisors WHERE name = ?"
+                found = [row for name in names for row in self._database.execute(query, (name,)).fetchall()]
         return [_hypervisor(json.loads(facts)) for (facts,) in found]
 
     def flavors(self) -> Mapping[str, Flavor]:

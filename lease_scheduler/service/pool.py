@@ -77,7 +77,7 @@ class PoolKeeper:
 
     def _hypervisors(self, names: Sequence[str]) -> list[Hypervisor]:
         """What the cloud says of hosts that are to come into the pool."""
-        known = {each.name: each for each in self._site.driver.hypervisors()}
+        known = {each.name: each for each in self._site.driver.hypervisors(names)}
         for name in names:
             if name not in known:
                 raise RefusedError(404, f"there is no compute host {name} in the cloud", "name")

@@ -29,6 +29,18 @@ def address(record: FloatingIpRecord) -> Host:
     return Host(record.floating_ip_address, Resources({FLOATING_IP: 1}))
 
 
-def build_site(hosts: Iterable[HostRecord], floating_ips: Iterable[FloatingIpRecord]) -> Site:
-    """All that can be leased; hosts first, each in the order given, from number 1 on."""
-    return Site((_NOTHING, *(compute_host(host) for host in hosts), *(address(ip) for ip in floating_ips)))
+class SiteBuilder:
+    """Makes the site of a pool again and again, and only those hosts anew that changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[HostRecord, Host]] = {}
+
+    def build(self, hosts: Iterable[HostRecord], floating_ips: Iterable[FloatingIpRecord]) -> Site:
+        """All that can be leased; hosts first, each in the order given, from number 1 on."""
+        return Site((_NOTHING, *(self._host(record) for record in hosts), *(address(ip) for ip in floating_ips)))
+
+    def _host(self, record: HostRecord) -> Host:
+        known = self._known.get(record.host_id)
+        if known is None or known[0] is not record:
+            known = self._known[record.host_id] = (record, compute_host(record))
+        return known[1]

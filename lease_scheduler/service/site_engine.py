@@ -31,7 +31,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.reconcile import reconcile
-from lease_scheduler.service.site import build_site
+from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -150,7 +150,8 @@ class SiteEngine:
         self.last_host_id = max(self.hosts, default=0)
         self.work = UnitOfWork(snapshot.next_intent)
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
-        self.planner = make_planner(build_site(snapshot.hosts, snapshot.floating_ips))
+        self._site_builder = SiteBuilder()
+        self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
         self.engine = Engine(
             self.planner,
             admission,
@@ -385,7 +386,7 @@ class SiteEngine:
 
     def change_site(self) -> None:
         """Have the plan follow ``hosts`` and ``floating_ips``."""
-        site = build_site(self.hosts.values(), self.floating_ips.values())
+        site = self._site_builder.build(self.hosts.values(), self.floating_ips.values())
         known = self.engine.change_site(site)
         for host in self.hosts.values():
             self.store.units.assign(str(host.host_id), known.index[host.name])
