@@ -8,12 +8,13 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks.machine import console
 from benchmarks.service_against_blazar import blazar, report
 from benchmarks.service_against_blazar.blazar import Blazar
-from benchmarks.service_against_blazar.measure import MOST_ROUNDS, measure
+from benchmarks.service_against_blazar.measure import MOST_ROUNDS, Measured, measure
 from benchmarks.service_against_blazar.ours import Ours
 from benchmarks.service_against_blazar.service import Service
 from benchmarks.service_against_blazar.surroundings import Surroundings, servers, surroundings
@@ -36,9 +37,12 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
     results = output / "service-against-blazar.json"
     environment: Path = given.environment.resolve()
-    measured = [] if given.again else report.read(results)
-    done = {(each.service, Cell(each.hosts, each.leases)) for each in measured}
-    jobs = [job for job in _jobs(given.quick, given.cells) if job not in done and given.only in (None, job[0])]
+    jobs = [job for job in _jobs(given.quick, given.cells) if given.only in (None, job[0])]
+    measured = report.read(results)
+    if given.again:
+        measured = [each for each in measured if _job(each) not in jobs]
+    done = {_job(each) for each in measured}
+    jobs = [job for job in jobs if job not in done]
     with tempfile.TemporaryDirectory(prefix="against-blazar-") as name:
         folder = Path(name)
         if any(service == Blazar.name for service, _ in jobs):
@@ -62,9 +66,12 @@ def main() -> None:
                         under_test.close()
                 report.write(measured, results)
                 progress.advance(task)
-    out.print(report.table(measured, Ours.name, Blazar.name))
+    found = report.table(measured, Ours.name, Blazar.name)
+    out.print(found)
+    with (output / "service-against-blazar.txt").open("w") as file:
+        Console(file=file, width=118).print(found)
     report.plot(measured, Ours.name, Blazar.name, output / "service-against-blazar.png")
-    out.print(f"Figures and plot: {results}, {output / 'service-against-blazar.png'}")
+    out.print(f"Figures, table and plot: {output}/service-against-blazar.json, .txt and .png")
 
 
 def _arguments() -> argparse.Namespace:
@@ -98,6 +105,10 @@ def _jobs(quick: bool, cells: list[Cell] | None) -> list[Job]:
     if not quick and cells is None:
         jobs += [(Ours.name, cell) for cell in _OURS_ALONE]
     return sorted(jobs, key=lambda job: job[1].hosts * job[1].leases)
+
+
+def _job(entry: Measured) -> Job:
+    return entry.service, Cell(entry.hosts, entry.leases)
 
 
 def _service(name: str, around: Surroundings, cell: Cell, environment: Path) -> Service:

@@ -28,9 +28,9 @@ def write(measured: Sequence[Measured], path: Path) -> None:
 
 
 def table(measured: Sequence[Measured], ours: str, theirs: str) -> Table:
-    """Medians (95th percentiles) in milliseconds, and how many times ours is faster."""
+    """Medians (95th percentiles) in milliseconds, how many times ours is faster, and what theirs asks of the cloud."""
     found = Table(title="milliseconds: median (95 in 100)")
-    for heading in ("hosts", "leases", "operation", ours, theirs, "ratio", "cloud calls", "of that in the cloud (ms)"):
+    for heading in ("hosts", "leases", "operation", ours, theirs, "ratio", "calls of the cloud", "stand-in's own ms"):
         found.add_column(heading, justify="left" if heading == "operation" else "right")
     by_key = {(each.hosts, each.leases, each.operation, each.service): each for each in measured}
     cells = sorted({(each.hosts, each.leases) for each in measured})
