@@ -2,8 +2,8 @@
 
 Hosts have 32 cores in four lanes of eight, and leases follow one another with pauses in lanes that are drawn by chance.
 So hosts are shared by several leases, nothing is over capacity, and building is quick. Where there are as many leases
-as hosts or more, about half of the cores are in use. Half of the leases are reservations, half are best-effort and may be
-preempted.
+as hosts or more, about half of the cores are in use. Half of the leases are reservations, half are best-effort and may
+be preempted.
 """
 
 from __future__ import annotations

@@ -111,8 +111,12 @@ class Service:
                 {
                     "id": str(uuid4()),
                     "resource_type": "virtual:instance",
-                    "vcpus": 8, "memory_mb": 100, "disk_gb": 0, "amount": count,
-                    "affinity": None, "resource_properties": "",
+                    "vcpus": 8,
+                    "memory_mb": 100,
+                    "disk_gb": 0,
+                    "amount": count,
+                    "affinity": None,
+                    "resource_properties": "",
                 }
             ],
         }
@@ -177,7 +181,8 @@ def test_what_belongs_to_no_lease_is_destroyed(make_service: Callable[..., Servi
     stray = str(uuid4())
     boot = Operation(OperationKind.START, stray, (1,), 0, 0)
     for step in service.cloud.steps(boot):
-        service.cloud.perform(Order(999_999, stray, boot, ("compute-2",), service.site.work.leases[lease_id].request), step)
+        request = service.site.work.leases[lease_id].request
+        service.cloud.perform(Order(999_999, stray, boot, ("compute-2",), request), step)
     assert {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id, stray}
     assert service.site.reconcile() == {"destroyed": 1, "gone": 0}
     assert wait_until(lambda: {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id}, _LIMIT)
