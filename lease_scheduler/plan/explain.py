@@ -78,9 +78,7 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
         return None
     empty = Availability(context.plan.availability.capacity)
     if map_greedily(empty, request, demands, 0, 1, _AnyOrder()) is None:
-        return (
-            f"nodes: {request.node_count} nodes are more than the whole site of {len(context.plan.site)} hosts can hold"
-        )
+        return f"nodes: {request.node_count} nodes are more than the whole site can hold"
     return None
 
 

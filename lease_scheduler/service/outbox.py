@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Event, Thread
 
 from lease_scheduler.engine.records import Message
-from lease_scheduler.service.site_engine import ServiceStore
+from lease_scheduler.service.interfaces import ServiceStore
 
 LOG = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Condition, Event, RLock, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
 from lease_scheduler.cloud.executor import Executor
@@ -19,74 +19,24 @@ from lease_scheduler.engine.records import (
     FloatingIpRecord,
     HostRecord,
     Intent,
-    Message,
     SeriesRecord,
-    Snapshot,
 )
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.engine.units import Units
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.service.before_end import BeforeEnd
+from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.reconcile import reconcile
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
-from lease_scheduler.service.unit_of_work import UnitOfWork
+from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 
 LOG = logging.getLogger(__name__)
 
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
-
-
-class ServiceStore(Protocol):
-    """What the service needs of a store (see ``store.sql.store``)."""
-
-    units: Units
-
-    def take_over(self, engine_name: str, now: int) -> int:
-        """Become the only writer of the site; its fencing number."""
-        ...
-
-    def load(self) -> Snapshot:
-        """Everything that is live."""
-        ...
-
-    def commit(self, changes: Changes) -> int:
-        """Write everything in one transaction; the revision of the site."""
-        ...
-
-    def record_steps(self, reached: Any) -> None:
-        """Note to which step intents have come."""
-        ...
-
-    def is_mine(self) -> bool:
-        """Whether no other engine has taken over."""
-        ...
-
-    def write_clock(self, now: int) -> None:
-        """Keep the time."""
-        ...
-
-    def version(self, lease_id: str) -> int | None:
-        """The version of a live lease."""
-        ...
-
-    def waiting_messages(
-        self, limit: int = 500, *, for_filters: bool = False, after: int = 0
-    ) -> list[tuple[int, Message]]:
-        """Messages that wait to be sent, oldest first, with their ids."""
-        ...
-
-    def forget_messages(self, ids: Any) -> None:
-        """Messages that have been sent."""
-        ...
-
-    def has_lease(self, lease_id: str) -> bool:
-        """Whether there is or was a lease of that id, as it is written down."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -149,13 +99,14 @@ class SiteEngine:
         #: Ids of hosts are never given twice while this engine leads.
         self.last_host_id = max(self.hosts, default=0)
         self.work = UnitOfWork(snapshot.next_intent)
+        self.work.now = clock.now()
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
         self._site_builder = SiteBuilder()
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
         self.engine = Engine(
             self.planner,
             admission,
-            clock,
+            StepClock(self.work),
             self.work,
             self.work,
             self.work,
@@ -224,7 +175,8 @@ class SiteEngine:
                 raise EngineUnavailableError("the request waited for too long; try again later")
             refused: LeaseSchedulerError | None = None
             try:
-                self.work.now = self.clock.now()
+                # A clock that is set back must not take the plan along.
+                self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
                 self.before_end.tell(self.work.now)
                 try:

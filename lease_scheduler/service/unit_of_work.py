@@ -14,6 +14,17 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.notifications import transition_message
 
 
+class StepClock:
+    """Stands still within a step of the engine, so that what is asked for "now" is not late when it is planned."""
+
+    def __init__(self, work: UnitOfWork) -> None:
+        self._work = work
+
+    def now(self) -> int:
+        """The instant of the step."""
+        return self._work.now
+
+
 class UnitOfWork:
     """Store, recorder and cloud of the engine: collects what it says until ``take``.
 

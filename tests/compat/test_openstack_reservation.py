@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.compat.inside import InsideShell
 from tests.compat.shell import END, START, ReservationService, Shell, parsed, sent, shown
 
 HOST_RESERVATION = 'resource_type=physical:host,min=1,max=2,hypervisor_properties=[">=", "$vcpus", "1"]'
@@ -16,7 +17,7 @@ INSTANCE_RESERVATION = (
 
 @pytest.fixture
 def shell(reservation_service: ReservationService) -> Shell:
-    return Shell(reservation_service)
+    return InsideShell(reservation_service)
 
 
 def create_lease(shell: Shell, name: str, *reservations: str) -> dict[str, object]:
@@ -42,8 +43,9 @@ def test_hosts(shell: Shell) -> None:
     assert shell.reservation("host", "list") == []
 
 
-def test_capabilities_are_removed(shell: Shell) -> None:
+def test_capabilities_are_removed(reservation_service: ReservationService) -> None:
     """With the stand-alone client: the plug-in of python-blazarclient 4.6.0 names a class that does not exist."""
+    shell = Shell(reservation_service)
     shell.reservation("host", "create", "compute-1", "--extra", "gpu=yes", "--extra", "rack=7")
     outcome = shell.blazar("host-unset", "compute-1", "--extra", "gpu")
     assert outcome.status == 0, outcome.errors

@@ -1,0 +1,56 @@
+"""What the service needs from outside."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from lease_scheduler.engine.records import Changes, Message, Snapshot
+from lease_scheduler.engine.units import Units
+
+
+class ServiceStore(Protocol):
+    """What the service needs of a store (see ``store.sql.store``)."""
+
+    units: Units
+
+    def take_over(self, engine_name: str, now: int) -> int:
+        """Become the only writer of the site; its fencing number."""
+        ...
+
+    def load(self) -> Snapshot:
+        """Everything that is live."""
+        ...
+
+    def commit(self, changes: Changes) -> int:
+        """Write everything in one transaction; the revision of the site."""
+        ...
+
+    def record_steps(self, reached: Any) -> None:
+        """Note to which step intents have come."""
+        ...
+
+    def is_mine(self) -> bool:
+        """Whether no other engine has taken over."""
+        ...
+
+    def write_clock(self, now: int) -> None:
+        """Keep the time."""
+        ...
+
+    def version(self, lease_id: str) -> int | None:
+        """The version of a live lease."""
+        ...
+
+    def waiting_messages(
+        self, limit: int = 500, *, for_filters: bool = False, after: int = 0
+    ) -> list[tuple[int, Message]]:
+        """Messages that wait to be sent, oldest first, with their ids."""
+        ...
+
+    def forget_messages(self, ids: Any) -> None:
+        """Messages that have been sent."""
+        ...
+
+    def has_lease(self, lease_id: str) -> bool:
+        """Whether there is or was a lease of that id, as it is written down."""
+        ...

@@ -1,0 +1,54 @@
+"""OpenStackClient within the process of the tests: its start takes longer than the commands."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import warnings
+
+import pytest
+
+from tests.compat.shell import Outcome, Shell
+
+
+class InsideShell(Shell):
+    """Runs ``openstack`` as ``Shell`` does, without a new process.
+
+    :param service: what it speaks to
+    """
+
+    def _run(self, program: str, words: tuple[str, ...]) -> Outcome:
+        assert program == "openstack"
+        root = logging.getLogger()
+        handlers, level = list(root.handlers), root.level
+        output, errors = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("OS_")]:
+                patch.delenv(name)
+            for name, value in self._environment.items():
+                patch.setenv(name, value)
+            with (
+                contextlib.redirect_stdout(output),
+                contextlib.redirect_stderr(errors),
+                warnings.catch_warnings(),
+            ):
+                # It warns of parts of its own libraries, which have nothing to do with us.
+                warnings.simplefilter("ignore")
+                from openstackclient import shell as openstack
+                from openstackclient.common.clientmanager import ClientManager
+                from osc_lib.clientmanager import ClientCache
+
+                # A process has one service to speak to, and keeps the clients made for it.
+                for kept in [each for kind in ClientManager.__mro__ for each in vars(kind).values()]:
+                    if isinstance(kept, ClientCache):
+                        kept._handle = None
+                try:
+                    status = openstack.main(list(words)) or 0
+                except SystemExit as ended:
+                    status = ended.code if isinstance(ended.code, int) else 1
+        # Every run adds handlers that write where its own errors went.
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        return Outcome(status, output.getvalue(), errors.getvalue())
