@@ -20,7 +20,9 @@ def parse_body(raw: bytes, content_type: str) -> Any:
     if not raw.strip():
         raise ApiError(400, "The body is missing; send a JSON object", "body")
     if content_type != "application/json":
-        raise ApiError(400, f"Content-Type: must be application/json, not {content_type or 'missing'}", "Content-Type")
+        raise ApiError(
+            400, f"Content-Type: must be application/json, not {content_type[:80] or 'missing'}", "Content-Type"
+        )
     try:
         value = json.loads(
             raw.decode(),

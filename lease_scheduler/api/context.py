@@ -35,6 +35,11 @@ class Caller:
         return {"user_id": self.user_id, "project_id": self.project_id, "roles": sorted(self.roles)}
 
 
+def nobody(request_id: str) -> Caller:
+    """Whoever asks for what is open to everybody."""
+    return Caller("", "", frozenset(), request_id)
+
+
 def request_id_of(headers: Headers) -> str:
     """The id that the sender gave to its request, or a new one."""
     given = headers.get("X-Openstack-Request-Id", "")

@@ -11,6 +11,7 @@ from lease_scheduler.api.errors import FrameworkError
 __all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "requested"]
 
 SERVICE_TYPE = "reservation"
+_HEADER = "OpenStack-API-Version"
 
 #: What each microversion brought; doc/source/api/microversions.rst says more of each.
 HISTORY: dict[str, str] = {
@@ -40,6 +41,8 @@ def requested(headers: Headers) -> Version:
     """
     text = microversion_parse.get_version(dict(headers), SERVICE_TYPE)
     if text is None:
+        if any(part.strip().lower() == SERVICE_TYPE for part in headers.get(_HEADER, "").split(",")):
+            raise FrameworkError(400, f"{_HEADER}: names no version; right is '{SERVICE_TYPE} {MAXIMUM}'")
         return MINIMUM
     if text.lower() == "latest":
         return MAXIMUM

@@ -26,9 +26,11 @@ _REASONS = {
     401: "There is no valid token.",
     403: "The policy does not allow it, or the request is outside the limits.",
     404: "There is no such object, or not at this microversion.",
+    405: "The path has no such method; the header Allow names those that it has.",
     406: "There is no such microversion.",
     409: "The request does not go together with what there is.",
     413: "The body is too large.",
+    431: "The header is too large.",
     500: "Internal error.",
     503: "No engine answers at present.",
 }
@@ -52,7 +54,8 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
             "description": (
                 f"What is served with the header 'OpenStack-API-Version: {SERVICE_TYPE} {version}'. "
                 f"Ask for this document with another version ({MINIMUM} to {MAXIMUM}) to see that one. "
-                f"Without the header, {MINIMUM} is served."
+                f"Without the header, {MINIMUM} is served. "
+                "A method that a path does not have is answered with the response MethodNotAllowed."
             ),
             "summary": "Reservations, deadlines and best-effort leases on one pool of OpenStack hosts",
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
@@ -62,6 +65,12 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
         "paths": paths,
         "components": {
             "schemas": {"Error": base.ERROR},
+            "responses": {
+                "MethodNotAllowed": {
+                    **_error(405),
+                    "headers": {"Allow": {"required": True, "schema": {"type": "string"}}},
+                }
+            },
             "securitySchemes": {"token": {"type": "apiKey", "in": "header", "name": "X-Auth-Token"}},
         },
     }
@@ -135,7 +144,7 @@ def _responses(route: Route, version: Version) -> Document:
         good["content"] = {route.content_type: {"schema": {"type": "string"}}}
     elif route.code == 200:
         good["content"] = {"application/json": {"schema": {"type": "object"}}}
-    codes = [400, 406, 500]
+    codes = [400, 406, 431, 500]
     if route.rule is not None:
         codes += [401, 403]
     if "{" in route.path or route.since > MINIMUM:
@@ -144,8 +153,8 @@ def _responses(route: Route, version: Version) -> Document:
         codes.append(413)
     if route.changes:
         codes += [409, 503, 404]
-    errors = {
-        str(code): {"description": _REASONS[code], "content": {"application/json": {"schema": _ERROR}}}
-        for code in sorted(set(codes))
-    }
-    return {str(route.code): good, **errors}
+    return {str(route.code): good, **{str(code): _error(code) for code in sorted(set(codes))}}
+
+
+def _error(code: int) -> Document:
+    return {"description": _REASONS[code], "content": {"application/json": {"schema": _ERROR}}}

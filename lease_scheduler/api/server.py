@@ -1,7 +1,7 @@
 """The HTTP server in front of the application: what it refuses by itself looks as if the application did.
 
-Waitress ends the connection as soon as a body is too large, so that a client that is still sending sees a broken
-connection rather than the reason. Here such a body is read to its end but not kept, and the application refuses it.
+Waitress answers too large a body in plain text and ends the connection while the client may still be sending. Here such
+a body is read to its end but not kept, and the application refuses it.
 """
 
 from __future__ import annotations

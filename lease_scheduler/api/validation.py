@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator, ValidationError, validators  # type: ignore[import-untyped]
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import Version
@@ -28,6 +29,12 @@ DATE_FORM = "x-date"
 FORM = "x-form"
 #: Keyword of a list of alternatives: the property by whose value one of them is chosen.
 CHOSEN_BY = "x-chosen-by"
+
+#: So many problems are looked at; a large body may have very many.
+_MOST_PROBLEMS = 1_000
+#: So many keys that nobody knows are told apart in one object, and so many characters of them compared.
+_MOST_UNKNOWN = 8
+_COMPARED = 64
 
 _NAMES = {
     "object": "a JSON object",
@@ -60,7 +67,7 @@ class Problem:
 def find_problems(schema: VersionedSchema, version: Version, value: Any) -> tuple[Problem, ...]:
     """What is wrong with a value: what is missing first, then in the order of the value."""
     found: list[Problem] = []
-    for error in _validator(schema, version).iter_errors(value):
+    for error in islice(_validator(schema, version).iter_errors(value), _MOST_PROBLEMS):
         found.extend(problems_of(error))
     unique = {(problem.path, problem.message): problem for problem in found}
     return tuple(sorted(unique.values(), key=lambda problem: (problem.path.count("."), not problem.missing)))
@@ -68,7 +75,30 @@ def find_problems(schema: VersionedSchema, version: Version, value: Any) -> tupl
 
 @lru_cache(maxsize=256)
 def _validator(schema: VersionedSchema, version: Version) -> Any:
-    return Draft202012Validator(schema(version))
+    return _LinearValidator(schema(version))
+
+
+def _items(validator: Any, items: Schema, instance: Any, schema: Schema) -> Iterator[Any]:
+    """The elements of a list, unless there are too many of them, which is told of elsewhere."""
+    if not _is_too_long(instance, schema):
+        yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
+
+
+def _unique_items(validator: Any, wanted: bool, instance: Any, schema: Schema) -> Iterator[Any]:
+    """Elements that are there twice, found in a time that grows no faster than the list."""
+    del validator
+    if not wanted or not isinstance(instance, list) or _is_too_long(instance, schema):
+        return
+    if len({json.dumps(element, sort_keys=True) for element in instance}) < len(instance):
+        yield ValidationError("an element is there twice")
+
+
+def _is_too_long(instance: Any, schema: Schema) -> bool:
+    return isinstance(instance, list) and len(instance) > schema.get("maxItems", len(instance))
+
+
+#: What is large and wrong is refused without looking at all of it.
+_LinearValidator = validators.extend(Draft202012Validator, {"items": _items, "uniqueItems": _unique_items})
 
 
 def join(path: Iterable[str | int]) -> str:
@@ -102,14 +132,13 @@ def problems_of(error: Any) -> list[Problem]:
         known = sorted(error.schema.get("properties", {}))
         return [
             Problem(join([*error.absolute_path, key]), f"{join([*error.absolute_path, key])}: {_unknown(key, known)}")
-            for key in error.instance
-            if key not in known
+            for key in islice((key for key in error.instance if key not in known), _MOST_UNKNOWN)
         ]
     return [Problem(path, f"{path or 'body'}: {_what(error)}")]
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(key, known, 1)
+    close = difflib.get_close_matches(key[:_COMPARED], known, 1)
     if close:
         return f"is not a known key; perhaps {close[0]} is meant"
     return f"is not a known key; known are {', '.join(known)}" if known else "is not a known key; none is"

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from oslo_db.exception import DBConnectionError, DBError, DBNonExistentTable
+
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 _P = ParamSpec("_P")
@@ -15,14 +17,22 @@ _R = TypeVar("_R")
 
 
 def one_line_errors(main: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A program whose errors of ours become one line and status 2."""
+    """A program whose errors of ours, and those of the database, become one line and status 2."""
 
     @functools.wraps(main)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return main(*args, **kwargs)
-        except LeaseSchedulerError as error:
-            print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        except (LeaseSchedulerError, DBError) as error:
+            print(f"{Path(sys.argv[0]).name}: {_in_one_line(error)}", file=sys.stderr)
             raise SystemExit(2) from error
 
     return run
+
+
+def _in_one_line(error: Exception) -> str:
+    if isinstance(error, DBNonExistentTable):
+        return "the database has no tables yet; run: lease-scheduler-manage db sync"
+    if isinstance(error, DBConnectionError):
+        return "the database does not answer; see database.connection"
+    return " ".join(str(error).split())

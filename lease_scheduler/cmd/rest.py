@@ -31,10 +31,10 @@ def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, cloc
     )
     app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf))
     if settings.auth == "keystone":
-        from keystonemiddleware.auth_token import AuthProtocol
+        from lease_scheduler.cmd.identity import with_tokens
 
         # The calendar page and the version documents need no token; the application refuses everything else.
-        app = AuthProtocol(app, {"oslo_config_config": conf, "delay_auth_decision": True})
+        app = with_tokens(app, conf)
     return DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, {"oslo_config_config": conf})})
 
 

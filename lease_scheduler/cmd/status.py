@@ -54,4 +54,8 @@ def main() -> int:
     from oslo_db import options as database_options
 
     conf.register_opts(database_options.database_opts, group="database")
-    return int(upgradecheck.main(conf, configuration.PROJECT, _Checks(conf), argv=sys.argv[1:]))
+    try:
+        return int(upgradecheck.main(conf, configuration.PROJECT, _Checks(conf), argv=sys.argv[1:]))
+    except cfg.Error as error:
+        print(f"lease-scheduler-status: {error}", file=sys.stderr)
+        return 2

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from oslo_config import cfg
+from oslo_db.exception import DBConnectionError
 from sqlalchemy import Engine as Database
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 from stevedore import DriverManager
 from stevedore.exception import NoMatches
 from tooz import coordination
@@ -18,7 +21,7 @@ from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.conf.values import planning_options, policy_options
 from lease_scheduler.engine.records import DeposedError
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
@@ -42,17 +45,34 @@ from lease_scheduler.store.sql.store import SqlStore
 
 
 def database(conf: cfg.ConfigOpts) -> Database:
-    """The database."""
+    """The database.
+
+    :raises InvalidValueError: the option is no URL of one that can be spoken to
+    :raises StoreUnavailableError: it does not answer
+    """
+    try:
+        return open_database(
+            _database_url(conf),
+            max_pool_size=conf.database.max_pool_size,
+            max_overflow=conf.database.max_overflow,
+            max_retries=conf.database.max_retries,
+            retry_interval=conf.database.retry_interval,
+            pool_timeout=conf.database.pool_timeout,
+            connection_recycle_time=conf.database.connection_recycle_time,
+        )
+    except DBConnectionError as error:
+        raise StoreUnavailableError("the database does not answer; see database.connection") from error
+
+
+def _database_url(conf: cfg.ConfigOpts) -> str:
     url = conf.database.connection
     if not url:
         raise InvalidValueError("database.connection", "is needed, e.g. mysql+pymysql://user:password@host/name")
-    return open_database(
-        url,
-        max_pool_size=conf.database.max_pool_size,
-        max_overflow=conf.database.max_overflow,
-        max_retries=conf.database.max_retries,
-        connection_recycle_time=conf.database.connection_recycle_time,
-    )
+    try:
+        make_url(url).get_dialect().import_dbapi()
+    except (ArgumentError, ImportError, ValueError) as error:
+        raise InvalidValueError("database.connection", f"is no URL of a database known here: {error}") from error
+    return str(url)
 
 
 def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
@@ -91,7 +111,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
 
     :raises InvalidValueError: naming the option
     """
-    database(conf).dispose()
+    _database_url(conf)
     _driver_factory(conf)
     make_planner(conf)
     load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))

@@ -32,7 +32,9 @@ def show(request: ApiRequest) -> Answer:
 
 def _instant(text: str, field: str, now: int) -> int:
     if text.isascii() and text.isdigit():
-        return min(int(text[:12]), _LARGEST_INSTANT)
+        if len(text) > len(str(_LARGEST_INSTANT)) or int(text) > _LARGEST_INSTANT:
+            raise ApiError(400, f"{field}: must be at most {_LARGEST_INSTANT}", field)
+        return int(text)
     return dates.parse_date(text, field, now, True)
 
 

@@ -49,6 +49,8 @@ def _objects(schema: Schema) -> list[dict[str, Any]]:
     if isinstance(schema.get("additionalProperties"), dict):
         properties["SOME"] = schema["additionalProperties"]
     choices = {key: examples(inner) for key, inner in properties.items()}
+    if "end_date" in choices:
+        choices["end_date"] = ["2090-02-01 12:00"]
     if schema.get("maxProperties") == 1:
         return [{key: value} for key, values in choices.items() for value in values]
     first = {key: values[0] for key, values in choices.items()}

@@ -21,10 +21,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, Version
 from lease_scheduler.api.routes import ROUTES, Route
 from tests.servers.reservation import ReservationService
 
-_EXAMPLES = int(os.environ.get("LEASE_SCHEDULER_EXAMPLES", "8"))
+_EXAMPLES = int(os.environ.get("LEASE_SCHEDULER_EXAMPLES", "30"))
 _HEADERS = {"X-Auth-Token": "anything", "OpenStack-API-Version": "reservation latest"}
 _CHECKS = [
     not_a_server_error,
@@ -55,17 +56,22 @@ def _post(service: ReservationService, path: str, body: dict[str, Any]) -> None:
     assert answer.status_code == 201, answer.text
 
 
-@pytest.fixture
-def interface(service: ReservationService) -> schemathesis.BaseSchema:
-    """What the service says of itself."""
-    return schemathesis.openapi.from_url(f"{service.url}/v1/openapi.json", headers=_HEADERS)
+def _named(value: Route | Version) -> str:
+    return value.name if isinstance(value, Route) else str(value)
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: str(route.name))
-def test_answers_are_as_described(interface: schemathesis.BaseSchema, route: Route) -> None:
+#: Every route at the newest microversion, and at the oldest if it is there.
+_CASES = [(route, MAXIMUM) for route in ROUTES] + [(route, MINIMUM) for route in ROUTES if route.since == MINIMUM]
+
+
+@pytest.mark.parametrize(("route", "version"), _CASES, ids=_named)
+def test_answers_are_as_described(service: ReservationService, route: Route, version: Version) -> None:
+    headers = _HEADERS | {"OpenStack-API-Version": f"reservation {version}"}
+    interface = schemathesis.openapi.from_url(f"{service.url}/v1/openapi.json", headers=headers)
+
     @settings(max_examples=_EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
     @given(interface[route.path][route.method].as_strategy())
     def answers(case: schemathesis.Case[Any]) -> None:
-        case.call_and_validate(headers=_HEADERS, checks=_CHECKS)
+        case.call_and_validate(headers=headers, checks=_CHECKS)
 
     answers()

@@ -1,0 +1,71 @@
+"""Tokens are checked in front of the REST service; an identity service that fails is not taken for a bad token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from keystoneauth1 import exceptions
+from keystonemiddleware.auth_token import AuthProtocol, InvalidToken, ServiceError
+from oslo_config import cfg
+from werkzeug.wrappers import Response
+
+from lease_scheduler.api.errors import ApiError
+from lease_scheduler.model.errors import InvalidValueError
+
+Application = Callable[..., Iterable[bytes]]
+
+#: Why a token cannot be checked: nobody answers, or our own credentials are refused.
+_FAILURES = (
+    exceptions.ConnectFailure,
+    exceptions.DiscoveryFailure,
+    exceptions.EndpointNotFound,
+    exceptions.RequestTimeout,
+    ServiceError,
+)
+
+_RETRY_AFTER = 10
+
+
+class _UncheckedError(Exception):
+    """The identity service did not say whether a token is good."""
+
+
+class _TokenCheck(AuthProtocol):  # type: ignore[misc]
+    """keystonemiddleware's check, which calls a token bad also if it could not be checked."""
+
+    def fetch_token(self, token: str, **options: Any) -> Any:
+        try:
+            return super().fetch_token(token, **options)
+        except InvalidToken as error:
+            if isinstance(error.__context__, _FAILURES):
+                raise _UncheckedError from error
+            raise
+        except _FAILURES as error:
+            raise _UncheckedError from error
+
+
+def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
+    """The application with the check in front; options are those of keystonemiddleware, ``[keystone_authtoken]``.
+
+    A request without a good token goes on as nobody's: the application knows what is open to everybody. One whose
+    token cannot be checked is answered with 503.
+
+    :raises InvalidValueError: the service has no credentials to check tokens with
+    """
+    checked = _TokenCheck(app, {"oslo_config_config": conf, "delay_auth_decision": True})
+    group = conf.keystone_authtoken
+    if not (group.auth_type or group.auth_section):
+        raise InvalidValueError("keystone_authtoken.auth_type", "is needed with [api] auth_strategy = keystone")
+
+    def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        try:
+            answer: Iterable[bytes] = checked(environ, start_response)
+        except _UncheckedError:
+            body = ApiError(503, "The identity service cannot check tokens at present; try again").body(False)
+            refusal = Response(json.dumps(body), 503, {"Retry-After": str(_RETRY_AFTER)}, mimetype="application/json")
+            answer = refusal(environ, start_response)
+        return answer
+
+    return serve
