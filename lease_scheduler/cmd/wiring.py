@@ -221,9 +221,19 @@ class EngineService:
         enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
             report_ends(site)
+        senders = self._senders(store, enforcement)
+        try:
+            return self._start(site, enforcement, senders)
+        except BaseException:
+            # Nobody gets what was begun, so nobody else would end it.
+            site.close()
+            for sender in senders:
+                sender.stop()
+            raise
+
+    def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
         site.start()
         self.site = site
-        senders = self._senders(store, enforcement)
 
         def wake() -> None:
             for sender in senders:
@@ -252,7 +262,7 @@ class EngineService:
             "delete_series": series.delete,
             "reconcile": lambda context: dict(site.reconcile()),
         }
-        server = rpc_server(self._transport, conf.service.site, self._name, methods)
+        server = rpc_server(self._transport, self._conf.service.site, self._name, methods)
         server.start()
         return _LeadingEngine(site, server, senders)
 
