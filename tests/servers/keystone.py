@@ -108,7 +108,7 @@ class Keystone(Server):
 
     def project(self, name: str) -> str:
         """Make a project; gives its id."""
-        return self._new("project", name=f"{name}-{uuid.uuid4().hex}", domain_id="default")["id"]
+        return str(self._new("project", name=f"{name}-{uuid.uuid4().hex}", domain_id="default")["id"])
 
     def user(self, name: str, project_id: str, role: str) -> User:
         """Make a user who has a role, which is there already, in a project."""
@@ -157,7 +157,7 @@ class Keystone(Server):
     def _log_in(self, name: str, project: dict[str, Any]) -> str:
         user = {"name": name, "domain": {"id": "default"}, "password": PASSWORD}
         identity = {"methods": ["password"], "password": {"user": user}}
-        body = {"auth": {"identity": identity, "scope": {"project": project}}}
+        body: Any = {"auth": {"identity": identity, "scope": {"project": project}}}
         answer = requests.post(f"{self.url}/auth/tokens", json=body, timeout=_HTTP_LIMIT_SECONDS)
         answer.raise_for_status()
         return answer.headers["X-Subject-Token"]

@@ -1,0 +1,51 @@
+"""The programs, run as operators run them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_LIMIT_SECONDS = 120
+NAMES = ("api", "embedded", "engine", "manage", "status")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a program came to."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def path_of(name: str) -> str:
+    """Where ``lease-scheduler-<name>`` is."""
+    return str(Path(sys.executable).with_name(f"lease-scheduler-{name}"))
+
+
+def run(name: str, *words: str, folder: Path) -> Ended:
+    """Run ``lease-scheduler-<name>`` to its end.
+
+    :param folder: where it runs
+    """
+    ended = subprocess.run(
+        [path_of(name), *words], capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=False, cwd=folder
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def write_configuration(folder: Path, database_url: str, transport_url: str = "fake://", lines: str = "") -> Path:
+    """A configuration file in a folder, in which everything that the programs keep is too.
+
+    :param lines: of further groups
+    """
+    path = folder / "service.conf"
+    path.write_text(
+        f"[DEFAULT]\ntransport_url = {transport_url}\n"
+        f"[database]\nconnection = {database_url.replace('%', '%%')}\nmax_retries = 1\n"
+        f"[service]\nstate_path = {folder}\ncoordination_url = file://{folder}/coordination\nengine_timeout = 5\n"
+        f"[simulated_cloud]\nhosts = 4\n{lines}"
+    )
+    return path

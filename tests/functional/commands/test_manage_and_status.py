@@ -1,0 +1,89 @@
+"""``lease-scheduler-manage`` and ``lease-scheduler-status`` beside a database without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from tests.functional.commands.programs import Ended, run, write_configuration
+
+Manage = Callable[..., Ended]
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/test.sqlite"
+
+
+@pytest.fixture
+def configuration(tmp_path: Path, url: str) -> str:
+    return str(write_configuration(tmp_path, url))
+
+
+@pytest.fixture
+def manage(tmp_path: Path, configuration: str) -> Manage:
+    return lambda *words: run("manage", *words, "--config-file", configuration, folder=tmp_path)
+
+
+def _line(ended: Ended) -> str:
+    """The one line in which a command refuses."""
+    assert ended.status == 2, ended.output
+    (line,) = ended.errors.strip().splitlines()
+    assert line.startswith("lease-scheduler-manage: ")
+    return line
+
+
+def test_tables(manage: Manage, configuration: str, tmp_path: Path) -> None:
+    before = manage("db", "version")
+    assert (before.status, "db sync" in before.output) == (0, True)
+    for _ in range(2):
+        assert manage("db", "sync").output == f"the tables are at revision {migrate.newest()}\n"
+    # Options may come before the command, as with other programs.
+    ended = run("manage", "--config-file", configuration, "db", "version", folder=tmp_path)
+    assert ended.output == f"{migrate.newest()}\n"
+    assert manage("db", "purge", "--older-than", "30", "--dry-run").output == "0 leases would be forgotten\n"
+    assert manage("db", "purge", "--older-than", "30").output == "0 leases were forgotten\n"
+    assert "--older-than" in _line(manage("db", "purge", "--older-than", "-1"))
+
+
+def test_what_needs_an_engine_says_so(manage: Manage) -> None:
+    assert manage("db", "sync").status == 0
+    commands = (("host", "add", "compute-1"), ("pool", "fill"), ("reconcile",))
+    # Each waits until its time is over.
+    with ThreadPoolExecutor() as pool:
+        for ended in pool.map(lambda words: manage(*words), commands):
+            assert "no engine answered" in _line(ended)
+    assert "nobody: there is no such host" in _line(manage("host", "remove", "nobody"))
+
+
+def test_words_that_are_no_command(manage: Manage) -> None:
+    for words in ((), ("db",), ("host", "add"), ("db", "purge"), ("dance",)):
+        ended = manage(*words)
+        assert (ended.status, ended.output) == (2, "")
+        assert "usage: lease-scheduler-manage" in ended.errors
+
+
+def test_upgrade_check(url: str, configuration: str, tmp_path: Path) -> None:
+    def check() -> Ended:
+        return run("status", "--config-file", configuration, "upgrade", "check", folder=tmp_path)
+
+    empty = check()
+    assert (empty.status, "Failure" in empty.output) == (2, True)
+    database = open_database(url)
+    migrate.upgrade(database)
+    current = check()
+    assert (current.status, "Failure" in current.output) == (0, False)
+    with database.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    database.dispose()
+    old = check()
+    assert (old.status, "0000" in old.output) == (2, True)
+    Path(configuration).write_text("[database]\nconnection = unknown://host/name\n")
+    unreachable = check()
+    assert (unreachable.status, "cannot be read" in unreachable.output) == (2, True)
