@@ -284,9 +284,7 @@ class TestLists:
         assert names("state=scheduled&limit=2") == ["c", "a"]
         assert names(f"marker={leases[3]['id']}") == ["e"]
 
-    def test_a_filter_by_status_goes_over_pages(
-        self, member: Client, site: Site, leases: list[dict[str, Any]]
-    ) -> None:
+    def test_a_filter_by_status_goes_over_pages(self, member: Client, site: Site, leases: list[dict[str, Any]]) -> None:
         for number, lease in enumerate(leases):
             site.views[lease["id"]].update(state="ready", operation="start" if number % 2 else None)
         answer = member.at("1.1").get("/v1/leases?status=STARTING&limit=1").json or {}
