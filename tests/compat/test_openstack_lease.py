@@ -137,7 +137,9 @@ def test_a_lease_is_changed_and_its_history_is_kept(lease: Lease) -> None:
     lease("move", "second", "--away-from", left)
     hosts = [row["Hypervisor Hostname"] for row in lease("host", "list", "second")]
     assert (len(hosts), left in hosts) == (2, False)
-    lease.openstack("lease", "shrink", "second", "--reservation", reservation)
+    fewer = lease("shrink", "second", "--reservation", reservation)
+    assert (fewer["reservations"][0]["min"], fewer["reservations"][0]["max"]) == (1, 1)
+    assert len(lease("host", "list", "second")) == 1
     assert "extend" in lease.refused("extend", "second", "--by", "-1h")
     lease.quiet("delete", "second", "--reason", "not needed any more")
     assert lease("list") == []

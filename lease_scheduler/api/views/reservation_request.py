@@ -48,7 +48,36 @@ def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, e
             raise ApiError(400, f"{field}.{key}: a {resource_type} has {wanted}", f"{field}.{key}")
     terms = {**_defaults(resource_type), **known.get("terms", {}), **changes}
     checked = _checked(terms, resource_type, field, extended)
-    return {"id": known["id"], **{key: checked[key] for key in changes}}
+    changed = {"id": known["id"], **{key: checked[key] for key in changes}}
+    if terms.get("nodes") and changes:
+        changed["nodes"] = [_changed_nodes(checked, changes, resource_type, field)]
+    return changed
+
+
+def _changed_nodes(terms: Document, changes: Document, resource_type: str, field: str) -> Document:
+    """The node set of a reservation that was asked for as nodes, as changes in Blazar's words make it.
+
+    :param terms: the reservation with its changes
+    :raises ApiError: 409, a node set has no such property
+    """
+    if len(terms["nodes"]) > 1:
+        raise ApiError(409, f"Can't update {field}: a maintenance keeps its hosts", field)
+    nodes = dict(terms["nodes"][0])
+    for key in ("hypervisor_properties", "before_end"):
+        if changes.get(key):
+            raise ApiError(409, f"Can't update {field}.{key}: the lease was made of nodes", f"{field}.{key}")
+    if "resource_properties" in changes:
+        nodes["properties"] = terms["resource_properties"]
+    if resource_type == HOST:
+        return {**nodes, "count": terms["max"], "least": terms["min"]}
+    if terms["affinity"] is True:
+        raise ApiError(409, f"Can't update {field}.affinity: the lease was made of nodes", f"{field}.affinity")
+    if "affinity" in changes:
+        nodes["per_host"] = 1 if terms["affinity"] is False else None
+    of_class = {VCPU: "vcpus", MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
+    given = {name: terms[key] for name, key in of_class.items() if key in changes}
+    resources = {name: amount for name, amount in {**nodes["resources"], **given}.items() if amount}
+    return {**nodes, "count": terms["amount"], "resources": resources}
 
 
 def node_reservation(nodes: Mapping[str, Any], field: str) -> Document:

@@ -25,6 +25,7 @@ from lease_scheduler.engine.records import Changes
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
@@ -71,12 +72,21 @@ class FragileStore(SqlStore):
     """The store, with boundaries around what it writes."""
 
     boundaries: Boundaries
+    #: Called after every transaction.
+    on_commit: Callable[[], None] | None = None
 
     def commit(self, changes: Changes) -> int:
         self.boundaries.cross()
         revision = super().commit(changes)
         self.boundaries.cross()
+        if self.on_commit is not None:
+            self.on_commit()
         return revision
+
+    def kept(self) -> tuple[Lease, ...]:
+        """The live leases as the database has them, whoever leads."""
+        with self._database.connect() as connection:
+            return SqlStore(self._database)._snapshot(connection).leases
 
     def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
         self.boundaries.cross()
@@ -172,7 +182,13 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
         lambda: None,
     )
-    rebuilt = _plan_is_that_of_the_database(site, clock.now())
+    differences: list[str] = []
+
+    def compare() -> None:
+        differences.extend(_differences(site, store.kept()))
+
+    compare()
+    store.on_commit = compare
     site.start()
     reader = SqlReader(database)
     _submit(site, reader, clock.now)
@@ -190,7 +206,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     seen = {
         "boundaries": boundaries.count,
         "broken": site.is_broken,
-        "rebuilt": rebuilt,
+        "differences": differences,
         "oversold": overfull(folder / "cloud.sqlite"),
         "left": [footprint.lease_id for footprint in cloud.footprints()],
         "intents": intents(),
@@ -217,10 +233,15 @@ def _planner(site: Site) -> Planner:
     return Planner(site, options, load_host_selection("greedy", none), load_preemption("by-kind", none))
 
 
-def _plan_is_that_of_the_database(site: SiteEngine, now: int) -> bool:
-    """Whether what the engine holds after its start is what the leases in the database say."""
-    plan = site.planner.plan
-    return bool(plan.availability.forgotten(now).equals(plan.rebuilt(now)))
+def _differences(site: SiteEngine, kept: tuple[Lease, ...]) -> list[str]:
+    """Where the engine's plan is not the one that is made of what the database keeps."""
+    live = {lease.lease_id: lease for lease in site.engine.live_leases()}
+    found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]
+    found += [f"{lease_id} is not kept" for lease_id in live.keys() - {lease.lease_id for lease in kept}]
+    plan, now = site.planner.plan, site.work.now
+    if not plan.availability.forgotten(now).equals(plan.rebuilt(now)):
+        found.append(f"at {now} what is free is not what the leases leave free")
+    return found
 
 
 def _submit(site: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
