@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +50,9 @@ class Site:
         self.stranger = keystone.user("stranger", biology, "member")
         self.admin = keystone.user("operator", keystone.project("operators"), "admin")
         self.programs = Programs(folder, database_url, transport_url, hosts=2, lines=self._lines(port))
-        self.programs.engine()
-        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
+        self.engine = self.programs.engine()
         self.log = folder / "api.log"
-        self.api = OwnProcess("lease-scheduler-api", program, self.log)
+        self.start_api()
         self._entry = keystone.service("reservation", f"{self.url}/v1")
         self._tokens: dict[str, str] = {}
 
@@ -67,7 +68,7 @@ class Site:
 
     def begin(self) -> None:
         """Wait until the programs answer, and take the hosts into the pool."""
-        assert wait_until(lambda: not self.api.is_running() or self._is_healthy(), _LIMIT)
+        assert wait_until(lambda: not self.api.is_running() or self.is_healthy(), _LIMIT)
         assert self.api.is_running(), self.log.read_text()
         for number in (1, 2):
             # Before an engine leads, it is 503.
@@ -76,7 +77,13 @@ class Site:
                 _LIMIT,
             )
 
-    def _is_healthy(self) -> bool:
+    def start_api(self) -> None:
+        """Start the API."""
+        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
+        self.api = OwnProcess("lease-scheduler-api", program, self.log)
+
+    def is_healthy(self) -> bool:
+        """Whether the API answers."""
         try:
             return requests.get(f"{self.url}/healthcheck", timeout=5).ok
         except requests.RequestException:
@@ -289,6 +296,43 @@ def test_own_credentials_are_wrong(site: Site, tmp_path: Path) -> None:
     assert (answer.status_code, asked) == (503, [])
     assert answer.headers["Retry-After"].isdigit()
     assert client.get("/v1").status_code == 200
+
+
+def test_api_is_killed_while_it_is_asked(site: Site) -> None:
+    """What it had answered is there once, what it had not is there as often as it was asked for at most."""
+    attempts: Counter[str] = Counter()
+
+    def insist(name: str) -> str:
+        body = _body(name=name)
+        for _ in range(200):
+            attempts[name] += 1
+            try:
+                answer = site.ask(site.member, "POST", "leases", body)
+            except requests.RequestException:
+                assert wait_until(site.is_healthy, _LIMIT)
+                continue
+            assert answer.status_code == 201, answer.text
+            return str(answer.json()["lease"]["id"])
+        raise AssertionError(f"{name} is never answered")
+
+    site.token(site.member)
+    names = [f"asked-{number}" for number in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(insist, name) for name in names]
+        for share in (4, 12):
+            assert wait_until(lambda share=share: sum(each.done() for each in asked) >= share, _LIMIT)  # type: ignore[misc]
+            site.api.kill()
+            site.start_api()
+        answered = [each.result() for each in asked]
+    assert site.engine.is_running()
+    leases = site.ask(site.member, "GET", "leases").json()["leases"]
+    assert len(set(answered)) == len(names)
+    assert set(answered) <= {lease["id"] for lease in leases}
+    made = Counter(lease["name"] for lease in leases)
+    assert all(1 <= made[name] <= attempts[name] for name in names), (made, attempts)
+    for lease in leases:
+        if lease["name"] in names:
+            assert site.ask(site.member, "DELETE", f"leases/{lease['id']}").status_code == 204
 
 
 def test_identity_service_is_away(site: Site) -> None:
