@@ -7,11 +7,13 @@ a body is read to its end but not kept, and the application refuses it.
 from __future__ import annotations
 
 import json
+import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from waitress import wasyncore
 from waitress.buffers import OverflowableBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
@@ -42,28 +44,56 @@ class ServerSettings:
     maximum_body: int
 
 
-def listen(app: Callable[..., Any], settings: ServerSettings) -> Any:
-    """A server that listens, not yet serving.
+class Server:
+    """Listens from the beginning, and serves in threads of its own between start and stop.
 
     :raises OSError: the address cannot be listened on
     """
-    dispatchers: dict[int, Any] = {}
-    server = create_server(
-        app,
-        map=dispatchers,
-        host=settings.host,
-        port=settings.port,
-        threads=settings.threads,
-        connection_limit=settings.connections,
-        asyncore_use_poll=True,
-        ident="lease-scheduler",
-        clear_untrusted_proxy_headers=True,
-        max_request_body_size=_MAXIMUM_READ,
-    )
-    for dispatcher in dispatchers.values():
-        if isinstance(dispatcher, BaseWSGIServer):
-            dispatcher.channel_class = _channel_class(settings.maximum_body)
-    return server
+
+    def __init__(self, app: Callable[..., Any], settings: ServerSettings) -> None:
+        self._dispatchers: dict[int, Any] = {}
+        self._server = create_server(
+            app,
+            map=self._dispatchers,
+            host=settings.host,
+            port=settings.port,
+            threads=settings.threads,
+            connection_limit=settings.connections,
+            asyncore_use_poll=True,
+            ident="lease-scheduler",
+            clear_untrusted_proxy_headers=True,
+            max_request_body_size=_MAXIMUM_READ,
+        )
+        # A name such as localhost may stand for several addresses.
+        self._sockets = [each for each in self._dispatchers.values() if isinstance(each, BaseWSGIServer)]
+        for each in self._sockets:
+            each.channel_class = _channel_class(settings.maximum_body)
+        self._thread = threading.Thread(target=self._server.run, name="rest", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        host, port = self._sockets[0].effective_host, self._sockets[0].effective_port
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more connections, finish what is being answered within five seconds, and close all connections.
+
+        The sockets are closed by the thread that waits for them, because a number that is free goes to the next file
+        that anybody opens.
+        """
+        self._sockets[0].trigger.pull_trigger(self._refuse)
+        self._server.task_dispatcher.shutdown()
+        self._sockets[0].trigger.pull_trigger(lambda: wasyncore.close_all(self._dispatchers))
+        self._thread.join()
+
+    def _refuse(self) -> None:
+        for each in self._sockets:
+            wasyncore.dispatcher.close(each)
 
 
 def _channel_class(maximum_body: int) -> type:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 
 from oslo_log import log
 
@@ -22,13 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
     server = rest.server(conf, rest.application(conf, *wiring.for_api(conf)))
-    signal.signal(signal.SIGTERM, _stop)
-    print(f"listening on http://{conf.api.host}:{conf.api.port}", flush=True)
-    try:
-        server.run()
-    finally:
-        server.close()
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(0)
+    signals = rest.ending_signals()
+    server.start()
+    print(f"listening on {server.url}", flush=True)
+    signals.get()
+    server.stop()

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import signal
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO, Any
 
 from oslo_config import cfg
@@ -43,10 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "api.host", f"{conf.api.host} can be reached from elsewhere; nobody's identity is checked"
         )
     log.setup(conf, configuration.PROJECT)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    Embedded(conf, demonstration=options.demonstration).run(stop)
+    Embedded(conf, demonstration=options.demonstration).run(rest.ending_signals())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -122,45 +118,39 @@ class Embedded:
         self._demonstration: Demonstration | None = None
         if demonstration:
             state = Path(conf.service.state_path) / "demonstration.json"
-            self._demonstration = Demonstration(self.url, state, self._engine.clock)
+            self._demonstration = Demonstration(self._server.url, state, self._engine.clock)
 
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://{self._server.effective_host}:{self._server.effective_port}"
-
-    def run(self, stop: threading.Event) -> None:
+    def run(self, signals: SimpleQueue[int]) -> None:
         """Serve until told to stop.
 
+        :param signals: anything put into it ends the service
         :raises InvalidValueError: the engine cannot be started; the log says why
         """
         self._engine.start()
         try:
-            if self._is_leading(stop):
-                self._serve(stop)
+            if self._is_leading(signals):
+                self._serve(signals)
         finally:
             self._engine.stop()
             self._reserved.close()
         print("stopped", flush=True)
 
-    def _is_leading(self, stop: threading.Event) -> bool:
+    def _is_leading(self, signals: SimpleQueue[int]) -> bool:
         """Whether the engine leads now, and not told to stop before."""
         end = time.monotonic() + _PATIENCE
         while not self._engine.leadership.is_leading.wait(_PAUSE):
-            if stop.is_set():
+            if not signals.empty():
                 return False
             if time.monotonic() > end:
                 raise InvalidValueError("--state-path", "the engine cannot be started on it; the log says why")
         return True
 
-    def _serve(self, stop: threading.Event) -> None:
-        serving = threading.Thread(target=self._server.run, name="rest", daemon=True)
-        serving.start()
-        print(f"calendar page: {self.url}/   API: {self.url}/v1   end it with Ctrl-C", flush=True)
+    def _serve(self, signals: SimpleQueue[int]) -> None:
+        self._server.start()
+        print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
         if self._demonstration is not None:
             self._demonstration.start()
-        stop.wait()
+        signals.get()
         if self._demonstration is not None:
             self._demonstration.stop()
-        self._server.close()
-        serving.join(5)
+        self._server.stop()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 from oslo_config import cfg
@@ -13,7 +15,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.interfaces import EngineClient, Reader
-from lease_scheduler.api.server import ServerSettings, listen
+from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.model.errors import InvalidValueError
@@ -48,13 +50,24 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def server(conf: cfg.ConfigOpts, app: Application) -> Any:
+def ending_signals() -> SimpleQueue[int]:
+    """Where the numbers of the signals that end a program arrive from now on.
+
+    Not an Event: setting one from the handler of a second signal waits for the lock that the first may hold.
+    """
+    signals: SimpleQueue[int] = SimpleQueue()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: signals.put(received))
+    return signals
+
+
+def server(conf: cfg.ConfigOpts, app: Application) -> Server:
     """A server that listens, not yet serving.
 
     :raises InvalidValueError: the address cannot be listened on
     """
     host, port = conf.api.host, conf.api.port
     try:
-        return listen(app, ServerSettings(host, port, conf.api.threads, _CONNECTIONS, conf.api.maximum_body))
+        return Server(app, ServerSettings(host, port, conf.api.threads, _CONNECTIONS, conf.api.maximum_body))
     except OSError as error:
         raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -71,7 +72,8 @@ def _run_all(cases: Sequence[Case], jobs: int, keep: Callable[[Case, Outcome], N
         for case in cases:
             keep(case, case.run())
         return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
+    # A fork would copy locks that threads of this process may hold just then.
+    with ProcessPoolExecutor(max_workers=jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         running = {pool.submit(case.run): case for case in cases}
         try:
             for future in as_completed(running):

@@ -1,0 +1,78 @@
+"""The HTTP server ends without losing an answer."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from lease_scheduler.api.server import Server, ServerSettings
+
+
+class Slow:
+    """An application that answers when it may."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Semaphore(0)
+        self.may_answer = threading.Event()
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        self.asked.release()
+        assert self.may_answer.wait(10)
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "4")])
+        return [b"done"]
+
+
+def _get(url: str) -> bytes:
+    with closing(http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)) as connection:
+        connection.request("GET", "/")
+        return connection.getresponse().read()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: pytest.LogCaptureFixture) -> None:
+    app = Slow()
+    server = Server(app, ServerSettings(host, 0, threads=4, connections=100, maximum_body=1000))
+    server.start()
+    with ThreadPoolExecutor(5) as pool:
+        answers = [pool.submit(_get, server.url) for _ in range(4)]
+        for _ in answers:
+            assert app.asked.acquire(timeout=10)
+        ending = pool.submit(server.stop)
+        app.may_answer.set()
+        assert [answer.result() for answer in answers] == [b"done"] * 4
+        ending.result(10)
+    with pytest.raises(ConnectionRefusedError):
+        _get(server.url)
+    assert caplog.records == []
+
+
+def test_ends_while_many_ask(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever asks gets the whole answer or none, and nothing is reported as a fault."""
+    app = Slow()
+    app.may_answer.set()
+    server = Server(app, ServerSettings("127.0.0.1", 0, threads=4, connections=100, maximum_body=1000))
+    server.start()
+
+    def ask_on() -> int:
+        answered = 0
+        while True:
+            try:
+                answer = _get(server.url)
+            except (http.client.HTTPException, OSError):
+                return answered
+            assert answer == b"done"
+            answered += 1
+
+    with ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(ask_on) for _ in range(8)]
+        assert app.asked.acquire(timeout=10)
+        server.stop()
+        assert sum(each.result(10) for each in asking) > 0
+    assert [record for record in caplog.records if record.exc_info] == []
