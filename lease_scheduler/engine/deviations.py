@@ -188,7 +188,7 @@ class Deviations:
             lease = state.stop_counting(lease, now)
             is_over = lease.reservations[0].run_end <= now and lease.reservations[0].closing is Closing.SHUTDOWN
             # What promises work rather than an interval, and began late, has not done it when the interval is over.
-            if is_over and (lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE) or lease.remaining <= 0):
+            if lease.remaining <= 0 or (is_over and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)):
                 state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
                 return
         elif operation is not None and operation.kind is OperationKind.STOP:

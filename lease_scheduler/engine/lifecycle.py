@@ -58,7 +58,8 @@ class Lifecycle:
     def _close(self, lease: Lease, now: int) -> None:
         closed = self._state.stop_counting(lease, now)
         reservation = lease.reservations[0]
-        if reservation.closing is Closing.SHUTDOWN:
+        # Who was to be preempted, but was looked after too late for that, may be through with its work.
+        if reservation.closing is Closing.SHUTDOWN or closed.remaining <= 0:
             self._state.put(closed)
             self._state.begin(OperationKind.STOP, closed, reservation.end, now)
         elif reservation.closing is Closing.SUSPEND:

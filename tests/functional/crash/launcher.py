@@ -6,6 +6,7 @@ number and the exit status; negative: the signal. Any number may run at the same
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -18,9 +19,13 @@ warnings.filterwarnings("ignore", message=r"\s*Eventlet is deprecated")
 
 from tests.functional.crash import scenario  # noqa: E402
 
+_LONGEST_RUN = 110.0
+
 
 def _run(arguments: dict[str, Any]) -> None:
     status = 1
+    # A day that does not end says where it is, and keeps nobody waiting.
+    faulthandler.dump_traceback_later(_LONGEST_RUN, exit=True)
     try:
         scenario.main(**arguments)
         status = 0

@@ -39,6 +39,13 @@ class World:
         run.clock.set(instant)
         return self
 
+    def unattended_until(self, instant: int) -> World:
+        """Let time pass without looking at anything that is due, as an engine that was away does."""
+        self.run.clock.set(instant)
+        self.run.engine.step()
+        check_plan(self.run.planner.plan, instant)
+        return self
+
     def end(self) -> World:
         """Go on until nothing happens any more."""
         while (event := self.run._next_instant()) is not None:

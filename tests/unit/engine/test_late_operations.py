@@ -8,7 +8,7 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, Suspension
 
@@ -117,6 +117,37 @@ def test_a_boot_that_outlasts_its_place_gets_more_time_where_nobody_follows(make
     world = make_world(request("1", BEST_EFFORT, duration=100), cloud=CloudBehaviour(boot_time=450)).end()
     assert _kept(world, "1") == (LeaseState.DONE, 100, 550)
     assert world.counters["late_operations"] == 3, "at 100, 200 and 400"
+
+
+# -- an engine that was away ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suspension", [Suspension.ALL, Suspension.NONE])
+@pytest.mark.parametrize("failures", [(), (HostFailure(0, 1050, 600),)])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (request("1", BEST_EFFORT), request("2", RESERVATION, submitted=10, start=700)),
+        (
+            request("1", DEADLINE, start=0, deadline=9000),
+            request("2", DEADLINE, submitted=10, start=700, deadline=1700),
+        ),
+    ],
+)
+def test_work_that_went_on_to_its_end_unattended_is_done(
+    make_world: MakeWorld,
+    first: LeaseRequest,
+    second: LeaseRequest,
+    suspension: Suspension,
+    failures: tuple[HostFailure, ...],
+) -> None:
+    """It was to be preempted before 700, and nobody did it: at 1100 it has run its 1000 s, whatever happens then."""
+    cloud = CloudBehaviour(host_failures=failures)
+    world = make_world(first, second, hosts=1, planning={"suspension": suspension}, cloud=cloud).until(100)
+    assert world["1"].reservations[0].run_end <= 700
+    world.unattended_until(1100)
+    assert (world["1"].state, world["1"].accumulated) == (LeaseState.DONE, 1100)
+    assert world.counters["suspensions"] == 0
 
 
 # -- late ends -----------------------------------------------------------------------------------------------
