@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE
 
 #: Bytes of a body after which nothing more is read and the connection ends.
 _MAXIMUM_READ = 1 << 30
+
+#: Seconds that answers have to get through when the server ends, and between two looks at them.
+_PATIENCE = 5.0
+_PAUSE = 0.02
 
 
 @dataclass(frozen=True)
@@ -81,15 +86,32 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more connections, finish what is being answered within five seconds, and close all connections.
+        """Take no more connections, finish what is being answered within some seconds, and close all connections.
 
-        The sockets are closed by the thread that waits for them, because a number that is free goes to the next file
-        that anybody opens.
+        Nothing is closed that another thread may still use, because its number goes to the next file that is opened.
         """
-        self._sockets[0].trigger.pull_trigger(self._refuse)
-        self._server.task_dispatcher.shutdown()
-        self._sockets[0].trigger.pull_trigger(lambda: wasyncore.close_all(self._dispatchers))
+        trigger = self._sockets[0].trigger
+        trigger.pull_trigger(self._refuse)
+        end_at = time.monotonic() + _PATIENCE
+        self._server.task_dispatcher.shutdown(timeout=_PATIENCE)
+        while self._is_sending() and time.monotonic() < end_at:
+            time.sleep(_PAUSE)
+        left: dict[int, Any] = {}
+
+        def end() -> None:
+            left.update(self._dispatchers)
+            self._dispatchers.clear()
+
+        # The loop ends when it has nothing to wait for.
+        trigger.pull_trigger(end)
         self._thread.join()
+        for each in left.values():
+            # A connection has files of its own for what does not fit into memory.
+            each.handle_close() if isinstance(each, HTTPChannel) else each.close()
+
+    def _is_sending(self) -> bool:
+        connections = [each for each in list(self._dispatchers.values()) if isinstance(each, HTTPChannel)]
+        return any(connection.total_outbufs_len > 0 for connection in connections)
 
     def _refuse(self) -> None:
         for each in self._sockets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -76,3 +77,23 @@ def test_ends_while_many_ask(caplog: pytest.LogCaptureFixture) -> None:
         server.stop()
         assert sum(each.result(10) for each in asking) > 0
     assert [record for record in caplog.records if record.exc_info] == []
+
+
+def test_a_long_answer_to_a_slow_reader_is_sent_to_its_end() -> None:
+    length = 30_000_000
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        start_response("200 OK", [("Content-Length", str(length))])
+        return [b"x" * length]
+
+    server = Server(app, ServerSettings("127.0.0.1", 0, threads=1, connections=100, maximum_body=1000))
+    server.start()
+    with closing(http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=10)) as connection:
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        with ThreadPoolExecutor(1) as pool:
+            ending = pool.submit(server.stop)
+            time.sleep(0.3)
+            assert not ending.done()
+            assert len(answer.read()) == length
+            ending.result(10)
