@@ -42,6 +42,7 @@ from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.schema import OPERATIONS
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.crash.cloud_record import overfull, watch_holds
+from tests.functional.lease_document import lease_document
 
 START = 1_000_000
 HOSTS = 4
@@ -106,41 +107,10 @@ class FragileCloud(EmulatedCloud):
         return again
 
 
-def lease(name: str, kind: str, count: int, **values: Any) -> dict[str, Any]:
-    """A lease document whose id follows from its name, so that it can be asked for twice."""
-    return {
-        "id": str(uuid5(_IDS, name)),
-        "name": name,
-        "project_id": "project",
-        "user_id": "user",
-        "trust_id": None,
-        "kind": kind,
-        "maintenance": False,
-        "start": None,
-        "end": None,
-        "duration": None,
-        "deadline": None,
-        "before_end": None,
-        "preemptible": kind in ("best-effort", "deadline"),
-        "preemption_mode": "suspend",
-        "servers": [],
-        "on_end": "delete",
-        "series_id": None,
-        "extras": {},
-        "reservations": [
-            {
-                "id": str(uuid5(_IDS, f"{name} reservation")),
-                "resource_type": "virtual:instance",
-                "vcpus": 8,
-                "memory_mb": 100,
-                "disk_gb": 0,
-                "amount": count,
-                "affinity": None,
-                "resource_properties": "",
-            }
-        ],
-        **values,
-    }
+def lease(name: str, kind: str, count: int, **terms: Any) -> dict[str, Any]:
+    """A lease document whose ids follow from its name, so that it can be asked for twice."""
+    reservation_id = str(uuid5(_IDS, f"{name} reservation"))
+    return lease_document(name, kind, count, reservation_id, id=str(uuid5(_IDS, name)), **terms)
 
 
 #: (instant after the start, what is asked for)

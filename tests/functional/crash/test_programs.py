@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from tests.functional.crash.cloud_record import held, overfull
-from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, document, insist
+from tests.functional.lease_document import lease_document
+from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, insist
 from tests.servers.base import Server, wait_until
 
 #: Connections that a server has dropped are not closed by the library that had them.
@@ -35,7 +36,7 @@ def _load(programs: Programs, random: Random) -> list[Document]:
     """Have several clients ask for leases side by side, each again and again until it is answered."""
     client = programs.client(timeout=3.0)
     wanted = [
-        document(f"lease {number}", "best-effort", random.randint(1, 3), duration=_RUN_SECONDS)
+        lease_document(f"lease {number}", "best-effort", random.randint(1, 3), duration=_RUN_SECONDS)
         for number in range(_LEASES)
     ]
 

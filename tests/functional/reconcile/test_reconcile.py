@@ -28,6 +28,7 @@ from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 _HOUR = 3_600
@@ -88,38 +89,9 @@ class Service:
 
     def ask(self, kind: str, count: int, duration: int) -> str:
         now = self.site.clock.now()
-        document: dict[str, Any] = {
-            "id": str(uuid4()),
-            "name": kind,
-            "project_id": "project",
-            "user_id": "user",
-            "trust_id": None,
-            "kind": kind,
-            "maintenance": False,
-            "start": now + 60 if kind == "reservation" else None,
-            "end": now + 60 + duration if kind == "reservation" else None,
-            "duration": None if kind == "reservation" else duration,
-            "deadline": None,
-            "before_end": None,
-            "preemptible": kind == "best-effort",
-            "preemption_mode": "suspend",
-            "servers": [],
-            "on_end": "delete",
-            "series_id": None,
-            "extras": {},
-            "reservations": [
-                {
-                    "id": str(uuid4()),
-                    "resource_type": "virtual:instance",
-                    "vcpus": 8,
-                    "memory_mb": 100,
-                    "disk_gb": 0,
-                    "amount": count,
-                    "affinity": None,
-                    "resource_properties": "",
-                }
-            ],
-        }
+        interval = {"start": now + 60, "end": now + 60 + duration}
+        terms: dict[str, Any] = interval if kind == "reservation" else {"duration": duration}
+        document = lease_document(kind, kind, count, **terms)
         self.leases.create({}, document)
         return str(document["id"])
 

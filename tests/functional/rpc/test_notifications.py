@@ -11,7 +11,8 @@ import pytest
 from lease_scheduler.cmd import messaging, wiring
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.store.sql.store import SqlStore
-from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, document, insist
+from tests.functional.lease_document import lease_document
+from tests.functional.service.programs import CONTEXT, LIMIT, Document, Programs, insist
 from tests.servers.base import Server, wait_until
 
 #: Connections that a server has dropped are not closed by the library that had them.
@@ -89,10 +90,10 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
     programs: Programs, listener: Listener, engine: wiring.EngineService
 ) -> None:
     client = programs.client()
-    lease = document("näme", "immediate", duration=3)
+    lease = lease_document("näme", "immediate", duration=3)
     client.create_lease(CONTEXT, lease)
     client.update_lease(CONTEXT, lease["id"], {"name": "other"})
-    refused = document("too large", "immediate", 99, duration=3)
+    refused = lease_document("too large", "immediate", 99, duration=3)
     with pytest.raises(RefusedError):
         client.create_lease(CONTEXT, refused)
     whole = ["lease.create", "lease.event.start_lease", "lease.update", "lease.event.end_lease"]
@@ -115,14 +116,14 @@ def test_nothing_is_told_of_work_that_was_rolled_back(
 ) -> None:
     client = programs.client()
     thief = SqlStore(programs.database)
-    lease = document("asked for twice", "immediate", duration=600)
+    lease = lease_document("asked for twice", "immediate", duration=600)
     epoch = thief.take_over("thief", int(time.time()))
     with pytest.raises(EngineUnavailableError):
         client.create_lease(CONTEXT, lease)
     assert programs.state(lease) is None
     # The engine notices that it was deposed, stays away for a while, and leads again.
     assert wait_until(lambda: programs.leader()[0] > epoch, LIMIT)
-    other = document("asked for once", "immediate", duration=600)
+    other = lease_document("asked for once", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, other))
     assert wait_until(lambda: "lease.event.start_lease" in listener.about(other), LIMIT)
     assert listener.about(lease) == []
@@ -134,7 +135,7 @@ def test_what_waits_is_sent_when_the_broker_is_back(
 ) -> None:
     client = programs.client()
     now = int(time.time())
-    lease = document("starts without a broker", "reservation", start=now + 4, end=now + 7200)
+    lease = lease_document("starts without a broker", "reservation", start=now + 4, end=now + 7200)
     client.create_lease(CONTEXT, lease)
     rabbitmq_server.kill()
     # What is planned happens without anybody to be told.
@@ -153,12 +154,12 @@ def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: P
     programs.register(programs.client())
     assert service.site is not None
     site = service.site
-    lease = document("too late", "immediate", duration=600)
+    lease = lease_document("too late", "immediate", duration=600)
     try:
         with site._lock, pytest.raises(EngineUnavailableError):
             # The planner is busy for longer than anybody waits.
             programs.client(timeout=1.0).create_lease(CONTEXT, lease)
-        other = document("in time", "immediate", duration=600)
+        other = lease_document("in time", "immediate", duration=600)
         programs.client().create_lease(CONTEXT, other)
         assert programs.state(other) is not None
         assert programs.state(lease) is None

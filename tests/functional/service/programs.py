@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from oslo_config import cfg
 from sqlalchemy import select
@@ -21,6 +20,7 @@ from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.schema import OPERATIONS, SITES
 from tests.functional.crash.cloud_record import watch_holds
+from tests.functional.lease_document import VCPUS
 from tests.servers.base import OwnProcess, wait_until
 
 Document = dict[str, Any]
@@ -28,46 +28,7 @@ Document = dict[str, Any]
 #: Who asks.
 CONTEXT: Document = {}
 
-VCPUS = 8
 LIMIT = 90.0
-
-
-def document(name: str, kind: str, count: int = 1, **terms: Any) -> Document:
-    """A lease document of whole hosts, as the API sends it, with an id of its own."""
-    lease_id = str(uuid4())
-    return {
-        "id": lease_id,
-        "name": name,
-        "project_id": "project",
-        "user_id": "user",
-        "trust_id": None,
-        "kind": kind,
-        "maintenance": False,
-        "start": None,
-        "end": None,
-        "duration": None,
-        "deadline": None,
-        "before_end": None,
-        "preemptible": kind in ("best-effort", "deadline"),
-        "preemption_mode": "suspend",
-        "servers": [],
-        "on_end": "delete",
-        "series_id": None,
-        "extras": {},
-        "reservations": [
-            {
-                "id": str(uuid4()),
-                "resource_type": "virtual:instance",
-                "vcpus": VCPUS,
-                "memory_mb": 100,
-                "disk_gb": 0,
-                "amount": count,
-                "affinity": None,
-                "resource_properties": "",
-            }
-        ],
-        **terms,
-    }
 
 
 class Programs:

@@ -26,7 +26,7 @@ from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.schema import LEASES
 from lease_scheduler.store.sql.store import SqlStore
-from tests.functional.service.programs import document
+from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 _BEGIN = 1_000_000
@@ -125,6 +125,6 @@ def test_a_slow_lease_holds_up_none_of_the_others(
 
 
 def _document(index: int) -> dict[str, Any]:
-    found = document(f"lease {index}", "reservation", start=_START, end=_START + 3600)
+    found = lease_document(f"lease {index}", "reservation", start=_START, end=_START + 3600)
     found["reservations"][0].update(vcpus=1, memory_mb=1)
     return found

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.functional.crash.cloud_record import overfull
-from tests.functional.service.programs import CONTEXT, LIMIT, Programs, document, insist
+from tests.functional.lease_document import lease_document
+from tests.functional.service.programs import CONTEXT, LIMIT, Programs, insist
 from tests.servers.base import OwnProcess, wait_until
 
 #: Connections that a server has dropped are not closed by the library that had them.
@@ -43,7 +44,7 @@ def test_an_engine_that_hangs_is_deposed_and_writes_nothing_any_more(
     second = next(engine for engine in engines if engine is not first)
     assert not _leads(programs, second)
     now = int(time.time())
-    before = document("starts while nobody leads", "reservation", start=now + 8, end=now + 600)
+    before = lease_document("starts while nobody leads", "reservation", start=now + 8, end=now + 600)
     insist(lambda: client.create_lease(CONTEXT, before))
     epoch, name = programs.leader()
     pid = programs.leader_pid()
@@ -62,7 +63,7 @@ def test_an_engine_that_hangs_is_deposed_and_writes_nothing_any_more(
     assert later == (epoch + 1, later[1])
     assert later[1] != name
     # What is asked for now is answered by the one that leads.
-    after = document("asked for afterwards", "immediate", duration=600)
+    after = lease_document("asked for afterwards", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, after))
     assert wait_until(lambda: programs.state(after) == "active", LIMIT)
     assert programs.leader() == later, "the deposed engine took the site back"
@@ -82,7 +83,7 @@ def test_an_engine_that_ends_is_replaced_at_once(programs: Programs, capsys: pyt
     assert wait_until(lambda: programs.leader()[0] > epoch, LIMIT)
     with capsys.disabled():
         print(f"\nan engine that ends is replaced after {time.monotonic() - begun:.1f} s")
-    lease = document("asked for afterwards", "immediate", duration=600)
+    lease = lease_document("asked for afterwards", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, lease))
     assert wait_until(lambda: programs.state(lease) == "active", LIMIT)
 
@@ -99,6 +100,6 @@ def test_an_engine_whose_lock_is_lost_leads_again(programs: Programs, request: p
     assert wait_until(lambda: "does not lead any more" in programs.log(engine), LIMIT), programs.log(engine)
     server.ensure_running()
     assert wait_until(lambda: programs.leader()[0] > epoch, LIMIT), programs.log(engine)
-    lease = document("asked for afterwards", "immediate", duration=600)
+    lease = lease_document("asked for afterwards", "immediate", duration=600)
     insist(lambda: client.create_lease(CONTEXT, lease))
     assert wait_until(lambda: programs.state(lease) == "active", LIMIT)
