@@ -9,6 +9,7 @@ from oslo_log import log
 
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 
 
@@ -20,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
     server = rest.server(conf, rest.application(conf, *wiring.for_api(conf)))
-    signals = rest.ending_signals()
+    signals = EndingSignals()
     server.start()
     print(f"listening on {server.url}", flush=True)
-    signals.get()
+    signals.wait()
     server.stop()

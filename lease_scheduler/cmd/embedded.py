@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from queue import SimpleQueue
 from typing import IO, Any
 
 from oslo_config import cfg
@@ -20,6 +19,7 @@ from oslo_log import log
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.demonstration import Demonstration
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "api.host", f"{conf.api.host} can be reached from elsewhere; nobody's identity is checked"
         )
     log.setup(conf, configuration.PROJECT)
-    Embedded(conf, demonstration=options.demonstration).run(rest.ending_signals())
+    Embedded(conf, demonstration=options.demonstration).run(EndingSignals())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,10 +120,10 @@ class Embedded:
             state = Path(conf.service.state_path) / "demonstration.json"
             self._demonstration = Demonstration(self._server.url, state, self._engine.clock)
 
-    def run(self, signals: SimpleQueue[int]) -> None:
+    def run(self, signals: EndingSignals) -> None:
         """Serve until told to stop.
 
-        :param signals: anything put into it ends the service
+        :param signals: one that comes ends the service
         :raises InvalidValueError: the engine cannot be started; the log says why
         """
         self._engine.start()
@@ -135,22 +135,22 @@ class Embedded:
             self._reserved.close()
         print("stopped", flush=True)
 
-    def _is_leading(self, signals: SimpleQueue[int]) -> bool:
+    def _is_leading(self, signals: EndingSignals) -> bool:
         """Whether the engine leads now, and not told to stop before."""
         end = time.monotonic() + _PATIENCE
-        while not self._engine.leadership.is_leading.wait(_PAUSE):
-            if not signals.empty():
+        while not self._engine.leadership.is_leading.is_set():
+            if signals.wait(_PAUSE):
                 return False
             if time.monotonic() > end:
                 raise InvalidValueError("--state-path", "the engine cannot be started on it; the log says why")
         return True
 
-    def _serve(self, signals: SimpleQueue[int]) -> None:
+    def _serve(self, signals: EndingSignals) -> None:
         self._server.start()
         print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
         if self._demonstration is not None:
             self._demonstration.start()
-        signals.get()
+        signals.wait()
         if self._demonstration is not None:
             self._demonstration.stop()
         self._server.stop()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-import signal
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import Any
 
 from oslo_config import cfg
@@ -48,17 +46,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def ending_signals() -> SimpleQueue[int]:
-    """Where the numbers of the signals that end a program arrive from now on.
-
-    Not an Event: setting one from the handler of a second signal waits for the lock that the first may hold.
-    """
-    signals: SimpleQueue[int] = SimpleQueue()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: signals.put(received))
-    return signals
 
 
 def server(conf: cfg.ConfigOpts, app: Application) -> Server:
