@@ -13,6 +13,7 @@ STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark experiment clean
+.PHONY: lab lab-down
 
 setup: $(STAMP)
 
@@ -24,6 +25,14 @@ $(STAMP): requirements.txt test-requirements.txt doc/requirements.txt setup.cfg 
 run: setup
 	@$(BIN)/lease-scheduler-embedded --state-path $(STATE) --port $(LEASE_SCHEDULER_PORT) \
 		$(if $(filter-out 0,$(DEMO)),--demonstration)
+
+# A small OpenStack cloud with hypervisors that only pretend, to try the service on. LAB_OPTIONS="--hosts 8" and more:
+# see python -m tools.lab up --help
+lab: setup servers
+	@$(BIN)/python -m tools.lab up --folder $(STATE)/lab $(LAB_OPTIONS)
+
+lab-down: setup
+	@$(BIN)/python -m tools.lab down --folder $(STATE)/lab
 
 simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20
@@ -56,6 +65,7 @@ screenshot: setup
 
 sample-config: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf
+	$(BIN)/oslo-config-generator --config-file etc/config-generator-nova.conf
 
 sample-policy: setup
 	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf
@@ -63,6 +73,8 @@ sample-policy: setup
 check-sample: setup
 	$(BIN)/oslo-config-generator --config-file etc/config-generator.conf --output-file $(VENV)/sample.conf
 	diff --unified etc/lease-scheduler.conf.sample $(VENV)/sample.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
+	$(BIN)/oslo-config-generator --config-file etc/config-generator-nova.conf --output-file $(VENV)/nova.conf
+	diff --unified etc/nova/lease-scheduler.conf.sample $(VENV)/nova.conf || { echo 'Out of date: run make sample-config' >&2; exit 1; }
 	$(BIN)/oslopolicy-sample-generator --config-file etc/policy-generator.conf --output-file $(VENV)/policy.yaml
 	diff --unified etc/policy.yaml.sample $(VENV)/policy.yaml || { echo 'Out of date: run make sample-policy' >&2; exit 1; }
 

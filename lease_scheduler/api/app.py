@@ -24,6 +24,7 @@ from lease_scheduler.api.interfaces import (
     Reader,
     RefusedError,
     StoreUnavailableError,
+    Trusts,
 )
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, requested
 from lease_scheduler.api.query import read_query
@@ -42,7 +43,12 @@ _TEXT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,255}")
 
 
 def build_app(
-    settings: ApiSettings, engine: EngineClient, reader: Reader, clock: Clock, enforcer: policy.Enforcer
+    settings: ApiSettings,
+    engine: EngineClient,
+    reader: Reader,
+    clock: Clock,
+    enforcer: policy.Enforcer,
+    trusts: Trusts | None = None,
 ) -> flask.Flask:
     """The WSGI application.
 
@@ -50,9 +56,10 @@ def build_app(
     :param reader: shows them
     :param clock: tells what "now" is
     :param enforcer: decides who may do what; rules that it lacks are registered with it
+    :param trusts: has consumers trust the service whose servers it boots; none where identity is not checked
     """
     access.register(enforcer)
-    services = Services(settings, engine, reader, clock, enforcer, ROUTES)
+    services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts)
     app = flask.Flask("lease_scheduler.api", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.maximum_body
     app.url_map.merge_slashes = False
@@ -117,6 +124,7 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
         subject=subject,
         raw_body=raw_body,
         problems=problems,
+        token=flask.request.environ.get("keystone.token_auth"),
     )
     return _response(route.code, route.handler(request))
 

@@ -104,6 +104,22 @@ class EngineClient(Protocol):
         ...
 
 
+class Trusts(Protocol):
+    """Lets the service act for its consumers later on, when their tokens are worth nothing any more."""
+
+    def give(self, token: Any) -> str:
+        """Have the sender of a request trust the service; the id of the trust.
+
+        :param token: what keystonemiddleware says of the sender (``keystone.token_auth``)
+        :raises ApiError: the sender may not do that, or the identity service does not answer
+        """
+        ...
+
+    def take_back(self, token: Any, trust_id: str) -> None:
+        """Have the sender trust the service no longer."""
+        ...
+
+
 class Reader(Protocol):
     """Shows what there is; reads only.
 

@@ -10,7 +10,7 @@ from oslo_policy import policy
 
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
-from lease_scheduler.api.interfaces import Document, EngineClient, Reader
+from lease_scheduler.api.interfaces import Document, EngineClient, Reader, Trusts
 from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem
@@ -30,6 +30,7 @@ class Services:
     clock: Clock
     enforcer: policy.Enforcer
     routes: tuple[Route, ...]
+    trusts: Trusts | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class ApiRequest:
     :ivar subject: the lease or series that the path names, none if it names none
     :ivar raw_body: the JSON value of the body, unchecked
     :ivar problems: what is wrong with it, worst first
+    :ivar token: what keystonemiddleware says of the sender beside headers, none without it
     :ivar decisions: what the policy said so far, as it is asked again for every lease of a list
     """
 
@@ -66,6 +68,7 @@ class ApiRequest:
     subject: Document | None = None
     raw_body: Any = None
     problems: tuple[Problem, ...] = ()
+    token: Any = None
     decisions: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property

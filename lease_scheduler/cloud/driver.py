@@ -136,6 +136,10 @@ class Driver(Protocol):
         """Compute hosts, those outside the pool included: the named ones that there are, or all."""
         ...
 
+    def set_pool(self, names: Collection[str]) -> None:
+        """Have the cloud keep exactly these compute hosts for leases."""
+        ...
+
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
         ...

@@ -16,6 +16,7 @@ from lease_scheduler.api.interfaces import EngineClient, Reader
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.cmd.trusts import KeystoneTrusts
 from lease_scheduler.model.errors import InvalidValueError
 
 Application = Callable[..., Any]
@@ -29,7 +30,8 @@ def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, cloc
     settings = ApiSettings(
         auth=conf.api.auth_strategy, maximum_body=conf.api.maximum_body, maximum_page=conf.api.maximum_limit
     )
-    app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf))
+    trusts = KeystoneTrusts(conf) if settings.auth == "keystone" and conf.service.cloud == "nova" else None
+    app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf), trusts)
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens
 

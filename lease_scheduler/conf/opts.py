@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from lease_scheduler.conf import api, enforcement, engine, policy, scheduling, service, simulated_cloud, simulation
+from lease_scheduler.conf import (
+    api,
+    enforcement,
+    engine,
+    nova,
+    policy,
+    scheduling,
+    service,
+    simulated_cloud,
+    simulation,
+)
 
-_MODULES = (service, api, scheduling, policy, enforcement, engine, simulated_cloud, simulation)
+_MODULES = (service, api, scheduling, policy, enforcement, engine, nova, simulated_cloud, simulation)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Groups and options, in the form that oslo-config-generator wants."""
+    """Groups and their options, as ``register`` makes them known."""
     return [(module.GROUP, module.OPTIONS) for module in _MODULES]
+
+
+def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Groups and options, in the form that oslo-config-generator wants, with those that libraries register later."""
+    later = {nova.GROUP.name: nova.PLUGIN_OPTIONS}
+    return [(group, [*options, *later.get(group.name, [])]) for group, options in list_opts()]
 
 
 def register(conf: cfg.ConfigOpts) -> None:

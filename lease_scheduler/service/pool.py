@@ -64,7 +64,8 @@ class PoolKeeper:
         hypervisors = self._hypervisors([wanted])
         with site.transaction(context.get("expires")):
             (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
-            return {"host_id": host_id}
+        site.follow_pool()
+        return {"host_id": host_id}
 
     def create_hosts(self, context: Document, names: Sequence[str]) -> Answer:
         """Take many compute hosts into the pool at once; all of them or none.
@@ -73,7 +74,9 @@ class PoolKeeper:
         """
         hypervisors = self._hypervisors(names)
         with self._site.transaction(context.get("expires")):
-            return {"host_ids": self._register(hypervisors, {}, None)}
+            host_ids = self._register(hypervisors, {}, None)
+        self._site.follow_pool()
+        return {"host_ids": host_ids}
 
     def _hypervisors(self, names: Sequence[str]) -> list[Hypervisor]:
         """What the cloud says of hosts that are to come into the pool."""
@@ -168,7 +171,8 @@ class PoolKeeper:
             site.work.changes.hosts[host.host_id] = None
             site.change_site()
             site.engine.step()
-            return {}
+        site.follow_pool()
+        return {}
 
     def _host(self, host_id: str) -> HostRecord:
         host = self._site.hosts.get(int(host_id)) if host_id.isdigit() else None

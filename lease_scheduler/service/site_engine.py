@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Condition, Event, RLock, Thread
+from threading import Condition, Event, Lock, RLock, Thread
 from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
@@ -126,6 +126,7 @@ class SiteEngine:
         )
         self.before_end = BeforeEnd(self.work)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._pool_lock = Lock()
         self._stopping = Event()
         self._timer = Thread(target=self._run, name="planner", daemon=True)
         self._reconciler = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
@@ -322,8 +323,19 @@ class SiteEngine:
             except EngineUnavailableError:
                 return
 
+    def follow_pool(self) -> None:
+        """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
+        with self._pool_lock:
+            with self._lock:
+                names = [host.name for host in self.hosts.values()]
+            try:
+                self.driver.set_pool(names)
+            except Exception:
+                LOG.exception("the cloud could not be told which hosts are for leases; it is tried again")
+
     def _try_to_reconcile(self) -> None:
         """Compare and repair; a cloud that does not answer keeps nobody from planning."""
+        self.follow_pool()
         try:
             repaired = self.reconcile()
         except EngineUnavailableError:

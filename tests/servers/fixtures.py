@@ -13,13 +13,16 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 import pytest
 
-from tests.servers.base import MissingServerError, Server
-from tests.servers.keystone import Keystone, install
+from tests.servers.base import MissingServerError
+from tests.servers.keystone import Keystone
 from tests.servers.mariadb import MariaDB
+from tests.servers.openstack import environment
+from tests.servers.openstack.lab import Lab
+from tests.servers.openstack.nova import Host
 from tests.servers.postgresql import PostgreSQL
 from tests.servers.rabbitmq import RabbitMQ
 from tests.servers.reservation import ReservationService
@@ -27,7 +30,22 @@ from tests.servers.reservation import ReservationService
 REQUIRE_SERVERS = "LEASE_SCHEDULER_REQUIRE_SERVERS"
 
 
-ServerType = TypeVar("ServerType", bound=Server)
+#: Hosts of the lab; the last one has a process of its own, so that it can die alone.
+LAB_HOSTS = (Host("node1"), Host("node2"), Host("node3"), Host("node4", process="2"))
+
+#: Seconds without a sign of life after which a host of the lab is down.
+LAB_DOWN_AFTER = 15
+
+
+class Startable(Protocol):
+    """A server, or many of them."""
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+ServerType = TypeVar("ServerType", bound=Startable)
 
 
 @contextmanager
@@ -84,11 +102,19 @@ def rabbitmq_server() -> Iterator[RabbitMQ]:
 def keystone(request: pytest.FixtureRequest) -> Iterator[Keystone]:
     """An identity service with an administrator; what a test adds to it gets a name of its own."""
     try:
-        python = install(request.config.cache.mkdir("keystone"))
+        python = environment.install(request.config.cache.mkdir("openstack"))
     except MissingServerError as error:
         missing(str(error))
     with running(lambda folder: Keystone(folder, python)) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """Keystone, Placement, Glance and Nova with four hosts that only pretend."""
+    cache = request.config.cache.mkdir("openstack")
+    with running(lambda folder: Lab(folder, cache, LAB_HOSTS, down_after=LAB_DOWN_AFTER)) as started:
+        yield started
 
 
 @pytest.fixture

@@ -2,77 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
 import getpass
 import grp
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import sysconfig
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import requests
 
-from tests.servers.base import MissingServerError, OwnProcess, Server
-
-#: What stays installed for as long as these lines stay the same.
-REQUIREMENTS = Path(__file__).with_name("keystone-requirements.txt")
+from tests.servers.openstack import environment
+from tests.servers.openstack.wsgi import WsgiServer
 
 REGION = "RegionOne"
 PASSWORD = "not-a-secret"
 
-_INSTALL_LIMIT_SECONDS = 400
 _HTTP_LIMIT_SECONDS = 30
-_DONE = "requirements.txt"
-
-# Keystone reads the command line itself. With SQLite it opens a second connection within a transaction, so requests
-# must not be served side by side.
-_SERVE = """
-import sys
-from waitress import serve
-port = int(sys.argv.pop())
-from keystone.wsgi.api import application
-serve(application, host="127.0.0.1", port=port, threads=1, connection_limit=1000, asyncore_use_poll=True)
-"""
-_MANAGE = "from keystone.cmd.manage import main; main()"
-
-
-def install(cache: Path) -> Path:
-    """The interpreter of an environment that has Keystone, made from the package index unless it is there.
-
-    :param cache: folder that is kept from run to run, maybe used by several runs at once
-    :raises MissingServerError: it cannot be had
-    """
-    folder = cache / f"environment-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
-    python = folder / "bin" / "python"
-    # Who comes second waits, and finds it installed.
-    with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = REQUIREMENTS.read_text()
-        done = folder / _DONE
-        if done.exists() and done.read_text() == wanted and python.exists():
-            return python
-        if folder.exists():
-            shutil.rmtree(folder)
-        _run_installer(sys.executable, "-m", "venv", str(folder))
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run_installer(*pip, "--requirement", str(REQUIREMENTS))
-        done.write_text(wanted)
-    return python
-
-
-def _run_installer(*command: str) -> None:
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_LIMIT_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise MissingServerError(f"Keystone cannot be installed: {error}") from error
-    if ended.returncode:
-        raise MissingServerError(f"Keystone cannot be installed: {ended.stderr.strip()[-1000:]}")
+_INTERFACES = ("public", "internal", "admin")
 
 
 @dataclass(frozen=True)
@@ -89,17 +37,16 @@ class User:
     project_id: str
 
 
-class Keystone(Server):
-    """Keystone with one administrator, whose name is ``admin``, and whatever the tests add.
-
-    :param python: interpreter of an environment that has it
-    """
+class Keystone(WsgiServer):
+    """Keystone with one administrator, whose name is ``admin``, and whatever the tests add."""
 
     name = "keystone"
+    module = "keystone.wsgi.api"
+    # With SQLite it opens a second connection within a transaction, so requests must not be served side by side.
+    threads = 1
 
     def __init__(self, folder: Path, python: Path) -> None:
-        super().__init__(folder)
-        self._python = python
+        super().__init__(folder, python)
         self._token: str | None = None
 
     @property
@@ -122,12 +69,31 @@ class Keystone(Server):
         (found,) = self.ask("GET", f"roles?name={role}")["roles"]
         self.ask("PUT", f"projects/{project_id}/users/{user_id}/roles/{found['id']}")
 
+    def ensure_user(self, name: str, project: str, roles: Sequence[str]) -> User:
+        """A user with exactly this name who has roles in a project with exactly this name, made as far as need be."""
+        project_id = str(self._ensure("project", project)["id"])
+        user_id = str(self._ensure("user", name, password=PASSWORD)["id"])
+        for role in roles:
+            self.give_role(user_id, project_id, role)
+        return User(name, user_id, project, project_id)
+
     def service(self, kind: str, url: str) -> str:
         """Enter a service into the catalogue, with the same URL for everybody; gives its id."""
         made = self._new("service", type=kind, name=kind)
-        for interface in ("public", "internal", "admin"):
+        for interface in _INTERFACES:
             self._new("endpoint", service_id=made["id"], interface=interface, url=url, region_id=REGION)
         return str(made["id"])
+
+    def ensure_service(self, kind: str, url: str) -> str:
+        """Enter a service into the catalogue, or change its URL if it is there; gives its id."""
+        found = self.ask("GET", f"services?type={kind}")["services"]
+        if not found:
+            return self.service(kind, url)
+        service_id = str(found[0]["id"])
+        for endpoint in self.ask("GET", f"endpoints?service_id={service_id}")["endpoints"]:
+            if endpoint["url"] != url:
+                self.ask("PATCH", f"endpoints/{endpoint['id']}", {"endpoint": {"url": url}})
+        return service_id
 
     def remove_service(self, service_id: str) -> None:
         """Take a service and its endpoints out of the catalogue."""
@@ -154,6 +120,10 @@ class Keystone(Server):
         made: dict[str, Any] = self.ask("POST", f"{what}s", {what: values})[what]
         return made
 
+    def _ensure(self, what: str, name: str, **values: Any) -> dict[str, Any]:
+        found: list[dict[str, Any]] = self.ask("GET", f"{what}s?name={name}&domain_id=default")[f"{what}s"]
+        return found[0] if found else self._new(what, name=name, domain_id="default", **values)
+
     def _log_in(self, name: str, project: dict[str, Any]) -> str:
         user = {"name": name, "domain": {"id": "default"}, "password": PASSWORD}
         identity = {"methods": ["password"], "password": {"user": user}}
@@ -162,10 +132,12 @@ class Keystone(Server):
         answer.raise_for_status()
         return answer.headers["X-Subject-Token"]
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Make its database and keys unless they are there, and write its configuration.
+
+        :raises ServerError: that failed
+        """
         configuration = self.folder / "keystone.conf"
-        if configuration.exists():
-            return
         configuration.write_text(
             "[DEFAULT]\nuse_stderr = true\n"
             f"[database]\nconnection = sqlite:///{self.folder}/keystone.sqlite\n"
@@ -173,29 +145,20 @@ class Keystone(Server):
             f"[fernet_receipts]\nkey_repository = {self.folder}/keys\n"
             f"[credential]\nkey_repository = {self.folder}/credentials\n"
             "[cache]\nbackend = dogpile.cache.memory\n"
+            # Longer than any lab runs without looking for another one.
+            "[token]\nexpiration = 86400\n"
             # Most of the time of a log-in otherwise; the passwords are known anyway.
             "[identity]\npassword_hash_rounds = 4\n"
         )
-        owner = ["--keystone-user", getpass.getuser(), "--keystone-group", grp.getgrgid(os.getgid()).gr_name]
-        self._manage("db_sync")
-        self._manage("fernet_setup", *owner)
-        urls = [word for kind in ("public", "internal", "admin") for word in (f"--bootstrap-{kind}-url", self.url)]
-        self._manage("bootstrap", "--bootstrap-password", PASSWORD, "--bootstrap-region-id", REGION, *urls)
+        done = self.folder / "done"
+        if done.exists():
+            return
+        program = [str(self._python), str(environment.PROGRAMS / "make_databases.py"), "keystone", str(configuration)]
+        self._run([*program, PASSWORD, REGION, self.url, getpass.getuser(), grp.getgrgid(os.getgid()).gr_name])
+        done.touch()
 
-    def _manage(self, *words: str) -> None:
-        command = [str(self._python), "-c", _MANAGE, "--config-file", str(self.folder / "keystone.conf"), *words]
-        self._run(command)
+    def _prepare(self) -> None:
+        self.prepare()
 
-    def _launch(self) -> list[OwnProcess]:
-        environment = os.environ | {"OS_KEYSTONE_CONFIG_DIR": str(self.folder)}
-        command = [str(self._python), "-c", _SERVE, str(self.port)]
-        return [OwnProcess(self.name, command, self.log, environment)]
-
-    def _answers(self) -> bool:
-        try:
-            return requests.get(self.url, timeout=5).status_code == 200
-        except requests.RequestException:
-            return False
-
-    def _end(self, process: OwnProcess) -> None:
-        process.end(signal.SIGTERM, 30)
+    def _variables(self) -> dict[str, str]:
+        return environment.variables(OS_KEYSTONE_CONFIG_DIR=str(self.folder))

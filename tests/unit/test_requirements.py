@@ -16,6 +16,9 @@ from packaging.utils import canonicalize_name
 _ROOT = Path(__file__).parents[2]
 _OURS = {"benchmarks", "lease_scheduler", "setup", "tests", "tools"}
 
+#: There where our part of it is loaded: the filter and the weigher in nova-scheduler, and the tests of both.
+_HOSTS_OF_OURS = {"nova"}
+
 #: Loaded by the name that a URL of the database begins with.
 _BY_NAME = {"psycopg2-binary", "pymysql"}
 
@@ -38,7 +41,7 @@ def _distributions(folder: str) -> dict[str, set[str]]:
     """Of each imported package of others, the distributions that it may come from."""
     names = {name for path in (_ROOT / folder).rglob("*.py") for name in _imports(path)}
     known = packages_distributions()
-    foreign = names - _OURS - sys.stdlib_module_names
+    foreign = names - _OURS - _HOSTS_OF_OURS - sys.stdlib_module_names
     return {name: {canonicalize_name(each) for each in known.get(name, [name])} for name in foreign}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
-from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.lease import show_lease
@@ -25,7 +25,16 @@ def list_leases(request: ApiRequest) -> Answer:
 def create_lease(request: ApiRequest) -> Answer:
     """Make a lease."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
-    request.engine.create_lease(request.context(), lease)
+    trusts = request.services.trusts
+    if lease["servers"] and trusts is not None:
+        lease["trust_id"] = trusts.give(request.token)
+    try:
+        request.engine.create_lease(request.context(), lease)
+    except RefusedError:
+        # After any other error the lease may have been made.
+        if lease["trust_id"] is not None and trusts is not None:
+            trusts.take_back(request.token, lease["trust_id"])
+        raise
     return Answer({"lease": shown_again(request, lease["id"])})
 
 

@@ -37,7 +37,12 @@ SERVER = base.closed(
         "image_id": base.text(255, 1),
         "count": base.integer(1, 100_000),
         "node_set": base.integer(0, 63),
-        "networks": base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
+        "networks": {
+            "anyOf": [
+                {"type": "string", "enum": ["auto", "none"]},
+                base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
+            ]
+        },
         "key_name": base.text(255, 1),
         "security_groups": base.array(base.text(255, 1), 64),
         "user_data": base.text(65_535),

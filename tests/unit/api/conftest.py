@@ -19,7 +19,7 @@ from lease_scheduler.api.openapi import describe
 from lease_scheduler.api.routes import ROUTES, Route
 from lease_scheduler.api.schemas.base import ERROR
 from lease_scheduler.api.settings import ApiSettings
-from tests.unit.api.fakes import FixedClock, Site
+from tests.unit.api.fakes import FixedClock, Site, Trusts
 
 Build = Callable[[ApiSettings], Flask]
 
@@ -109,14 +109,19 @@ def site(clock: FixedClock) -> Site:
 
 
 @pytest.fixture
-def build(site: Site, clock: FixedClock) -> Build:
+def trusts() -> Trusts:
+    return Trusts()
+
+
+@pytest.fixture
+def build(site: Site, clock: FixedClock, trusts: Trusts) -> Build:
     """Builds the API with some settings."""
 
     def build_with(settings: ApiSettings) -> Flask:
         conf = cfg.ConfigOpts()
         conf([], project="lease-scheduler", default_config_files=[])
         enforcer = policy.Enforcer(conf)
-        return build_app(settings, site, site, clock, enforcer)
+        return build_app(settings, site, site, clock, enforcer, trusts)
 
     return build_with
 

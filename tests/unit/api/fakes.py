@@ -26,6 +26,24 @@ class FixedClock:
         return self.instant
 
 
+class Trusts:
+    """An identity service that gives trusts.
+
+    :ivar given: trusts that are there
+    """
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def give(self, token: Any) -> str:
+        self.given.append(f"trust-{len(self.given)}-of-{token}")
+        return self.given[-1]
+
+    def take_back(self, token: Any, trust_id: str) -> None:
+        assert trust_id.endswith(f"of-{token}")
+        self.given.remove(trust_id)
+
+
 class Site:
     """Engine and reader in one.
 

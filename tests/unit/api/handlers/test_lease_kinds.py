@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED
 from tests.unit.api.conftest import Client
-from tests.unit.api.fakes import HOUR, MINUTE, NOW, Site
+from tests.unit.api.fakes import HOUR, MINUTE, NOW, Site, Trusts
 from tests.unit.api.handlers.test_leases import DATES, HOSTS, refused
 
 NODES = [{"count": 2, "resources": {"VCPU": 2, "MEMORY_MB": 1024}}]
@@ -180,6 +181,24 @@ def test_holdings_and_a_duration_without_end(client: Client, site: Site) -> None
     ]
     shown = (client.post("/v1/leases", lease(kind="best-effort")).json or {})["lease"]
     assert shown["duration"] is None
+
+
+def test_who_wants_servers_trusts_the_service(member: Client, site: Site, trusts: Trusts) -> None:
+    """The trust is taken back if the lease is refused, but not if nobody knows what became of it."""
+    client = member.at("1.3")
+    ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
+    servers = [{"name": "web", "image_id": "cirros"}]
+    made = client.post("/v1/leases", lease(**DATES, servers=servers), **ada)
+    assert (made.json or {})["lease"]["trust_id"] == "trust-0-of-ada"
+    without = client.post("/v1/leases", lease(**DATES))
+    assert (without.json or {})["lease"]["trust_id"] is None
+    assert trusts.given == ["trust-0-of-ada"]
+    for refusal, left in ((RefusedError(409, "full"), 1), (EngineUnavailableError("no answer"), 2)):
+        site.refusal = refusal
+        body = lease(**DATES, servers=servers)
+        answer = client.post("/v1/leases", body, **ada)
+        assert answer.status_code in (409, 503)
+        assert len(trusts.given) == left
 
 
 def test_servers_and_on_end_come_with_1_3(member: Client, site: Site) -> None:

@@ -1,0 +1,98 @@
+"""Clients of the services of an OpenStack, as one section of the configuration says how to log in."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from keystoneauth1 import loading
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.exceptions.http import NotFound
+from keystoneauth1.session import Session
+from novaclient import client
+
+from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.cloud.nova.driver import NovaDriver
+from lease_scheduler.cloud.nova.placement import Placement
+
+_GROUP = "nova"
+
+#: Unshelving to a host came with 2.91; the last one that tells vcpus and CPU of a hypervisor is 2.87.
+_MICROVERSION = "2.93"
+_MICROVERSION_OF_FACTS = "2.87"
+
+#: Sessions of consumers that are kept, with their tokens.
+_KEPT_SESSIONS = 1_000
+
+
+class Connection:
+    """Logs in as the service itself, or for a consumer who gave it a trust.
+
+    :param conf: oslo.config's object
+    """
+
+    def __init__(self, conf: Any) -> None:
+        self._conf = conf
+        self._session = self._log_in()
+        self._for_consumer = lru_cache(_KEPT_SESSIONS)(self._of_trust)
+
+    @property
+    def nova(self) -> Any:
+        """Nova for the service itself."""
+        return self._nova(self._session, _MICROVERSION)
+
+    @property
+    def nova_with_facts(self) -> Any:
+        """Nova, telling everything of hypervisors."""
+        return self._nova(self._session, _MICROVERSION_OF_FACTS)
+
+    @property
+    def placement(self) -> Adapter:
+        """Placement for the service itself."""
+        return self._adapter(service_type="placement")
+
+    def on_behalf_of(self, trust_id: str | None) -> Any:
+        """Nova for the consumer who gave a trust; for the service itself if there is none."""
+        return self.nova if trust_id is None else self._for_consumer(trust_id)
+
+    def end_trust(self, trust_id: str) -> None:
+        """Remove a trust, if it is there."""
+        identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
+        with suppress(NotFound):
+            identity.delete(f"/OS-TRUST/trusts/{trust_id}")
+
+    def _of_trust(self, trust_id: str) -> Any:
+        # A trust says itself which project it is for.
+        scope = {"project_id": None, "project_name": None, "project_domain_id": None, "project_domain_name": None}
+        return self._nova(self._log_in(trust_id=trust_id, **scope), _MICROVERSION)
+
+    def _log_in(self, **options: Any) -> Session:
+        auth = loading.load_auth_from_conf_options(self._conf, _GROUP, **options)
+        return loading.load_session_from_conf_options(self._conf, _GROUP, auth=auth)
+
+    def _adapter(self, **options: Any) -> Adapter:
+        group = self._conf[_GROUP]
+        return Adapter(self._session, interface=group.interface, region_name=group.region_name, **options)
+
+    def _nova(self, session: Session, version: str) -> Any:
+        group = self._conf[_GROUP]
+        return client.Client(version, session=session, interface=group.interface, region_name=group.region_name)
+
+
+def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
+    """The driver for the cloud that group ``nova`` says how to log in to.
+
+    :param conf: oslo.config's object
+    """
+    connection = Connection(conf)
+    return NovaDriver(
+        clock,
+        connection.nova,
+        connection.nova_with_facts,
+        Placement(connection.placement),
+        connection.on_behalf_of,
+        connection.end_trust,
+        conf[_GROUP].watch_interval,
+        conf[_GROUP].aggregate_freepool_name,
+    )

@@ -1,0 +1,175 @@
+"""What is asked of Placement, with its generations: who comes second asks again and loses nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.exceptions.http import Conflict, NotFound
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from lease_scheduler.model.errors import LeaseSchedulerError
+
+LOG = logging.getLogger(__name__)
+
+#: Consumer types, the newest thing that is needed here, came with 1.38.
+_MICROVERSION = "1.38"
+_CONSUMER_TYPE = "LEASE"
+
+#: Attempts at a change that others change at the same time, and real seconds between two of them at most.
+_ATTEMPTS = 20
+_LONGEST_PAUSE = 2.0
+
+
+class NoRoomError(LeaseSchedulerError):
+    """Somebody else has the capacity that was asked for."""
+
+
+class _ChangedMeanwhileError(Exception):
+    """Somebody else changed the same thing; Placement wants to be asked again."""
+
+
+_again = retry(
+    retry=retry_if_exception_type(_ChangedMeanwhileError),
+    stop=stop_after_attempt(_ATTEMPTS),
+    wait=wait_random_exponential(multiplier=0.02, max=_LONGEST_PAUSE),
+    reraise=True,
+)
+
+
+class Placement:
+    """Placement's API.
+
+    :param adapter: asks the service ``placement``; its errors are keystoneauth's
+    """
+
+    def __init__(self, adapter: Adapter) -> None:
+        self._adapter = adapter
+
+    # -- what there is ---------------------------------------------------------------------------------------
+
+    def inventories(self, provider_id: str) -> Mapping[str, Mapping[str, Any]]:
+        """Resource class -> total, reserved, allocation ratio and so on of a provider."""
+        found: Mapping[str, Mapping[str, Any]] = self._get(f"resource_providers/{provider_id}/inventories")[
+            "inventories"
+        ]
+        return found
+
+    def traits(self, provider_id: str) -> frozenset[str]:
+        """Traits of a provider."""
+        return frozenset(self._get(f"resource_providers/{provider_id}/traits")["traits"])
+
+    def allocations_of(self, consumer_id: str) -> Mapping[str, Mapping[str, int]]:
+        """Provider -> class -> amount that a consumer has."""
+        found = self._get(f"allocations/{consumer_id}")["allocations"]
+        return {provider: allocation["resources"] for provider, allocation in found.items()}
+
+    def consumers_on(self, provider_id: str) -> Mapping[str, Mapping[str, int]]:
+        """Consumer -> class -> amount that is taken from a provider."""
+        found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
+        return {consumer: allocation["resources"] for consumer, allocation in found.items()}
+
+    # -- held capacity ---------------------------------------------------------------------------------------
+
+    @_again
+    def hold(self, consumer_id: str, resources: Mapping[str, Mapping[str, int]], project_id: str, user_id: str) -> None:
+        """Have a consumer hold exactly this, whatever it held before.
+
+        :param resources: provider -> class -> amount, not empty
+        :raises NoRoomError: it is not there to be had
+        """
+        known = self._get(f"allocations/{consumer_id}")
+        body = {
+            "allocations": {provider: {"resources": dict(amounts)} for provider, amounts in resources.items()},
+            "project_id": project_id,
+            "user_id": user_id,
+            "consumer_generation": known.get("consumer_generation"),
+            "consumer_type": _CONSUMER_TYPE,
+        }
+        self._change("PUT", f"allocations/{consumer_id}", body)
+
+    def release(self, consumer_id: str) -> None:
+        """Have a consumer hold nothing any more."""
+        try:
+            self._adapter.delete(f"/allocations/{consumer_id}", microversion=_MICROVERSION)
+        except NotFound:
+            return
+
+    # -- slots -----------------------------------------------------------------------------------------------
+
+    def ensure_class(self, name: str) -> None:
+        """Make a custom resource class unless it is there."""
+        self._change("PUT", f"resource_classes/{name}", None)
+
+    def remove_class(self, name: str) -> None:
+        """Remove a custom resource class of which there is no inventory any more."""
+        try:
+            self._adapter.delete(f"/resource_classes/{name}", microversion=_MICROVERSION)
+        except NotFound:
+            return
+
+    @_again
+    def ensure_slots(self, provider_id: str, name: str, parent_id: str, totals: Mapping[str, int]) -> None:
+        """A child provider with exactly these inventories, each unit of which goes to one server.
+
+        :param totals: class -> number; slots that are in use cannot go away
+        :raises NoRoomError: more than that is in use
+        """
+        try:
+            provider = self._get(f"resource_providers/{provider_id}")
+        except NotFound:
+            new = {"name": name, "uuid": provider_id, "parent_provider_uuid": parent_id}
+            provider = self._change("POST", "resource_providers", new)
+        inventories = {
+            kind: {"total": total, "max_unit": 1, "allocation_ratio": 1.0} for kind, total in totals.items() if total
+        }
+        body = {"resource_provider_generation": provider["generation"], "inventories": inventories}
+        self._change("PUT", f"resource_providers/{provider_id}/inventories", body)
+
+    def remove_provider(self, provider_id: str) -> None:
+        """Remove a child provider of which nothing is in use any more.
+
+        :raises NoRoomError: something is in use
+        """
+        try:
+            self._change("DELETE", f"resource_providers/{provider_id}", None)
+        except NotFound:
+            return
+
+    # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _get(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._adapter.get(f"/{path}", microversion=_MICROVERSION).json()
+        return found
+
+    def _change(self, method: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+        try:
+            answer = self._adapter.request(f"/{path}", method, json=body, microversion=_MICROVERSION)
+        except Conflict as error:
+            if _code(error) == "placement.concurrent_update":
+                raise _ChangedMeanwhileError(str(error)) from error
+            if _code(error) == "placement.duplicate_name":
+                raise _ChangedMeanwhileError(str(error)) from error
+            raise NoRoomError(_detail(error)) from error
+        changed: dict[str, Any] = answer.json() if answer.content else {}
+        return changed
+
+
+def _errors(error: Conflict) -> list[dict[str, Any]]:
+    if error.response is None:
+        return []
+    try:
+        found: list[dict[str, Any]] = error.response.json()["errors"]
+    except (ValueError, KeyError, TypeError):
+        return []
+    return found
+
+
+def _code(error: Conflict) -> str:
+    return next((str(each.get("code", "")) for each in _errors(error)), "")
+
+
+def _detail(error: Conflict) -> str:
+    return next((str(each.get("detail", "")).strip() for each in _errors(error)), str(error))

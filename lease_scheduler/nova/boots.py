@@ -1,0 +1,44 @@
+"""What a request of Nova says of the server to be placed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lease_scheduler.nova.aggregates import is_true
+from lease_scheduler.nova.rules import Boot
+
+#: Scheduler hints that name a lease; the second one is Blazar's.
+_HINTS = ("lease", "reservation")
+
+#: Extra specs of the flavor of a lease, and of an instance reservation of Blazar.
+FLAVOR_LEASE = "lease:id"
+_FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
+
+#: Extra specs of a flavor whose servers give way to leases.
+FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
+
+#: Scheduler hint with the name of the host that the plan has for a server of a lease.
+_PLANNED_HOST = "lease:host"
+
+
+def read_boot(spec: Any) -> Boot:
+    """The part of Nova's ``RequestSpec`` that counts."""
+    extra_specs: Mapping[str, str] = spec.flavor.extra_specs if "extra_specs" in spec.flavor else {}
+    return Boot(
+        spec.project_id,
+        tuple(name for hint in _HINTS for name in _hint(spec, hint)),
+        extra_specs.get(FLAVOR_LEASE) or extra_specs.get(_FLAVOR_RESERVATION),
+        any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE),
+    )
+
+
+def planned_host(spec: Any) -> str | None:
+    """Name of the host that the plan has for the server, none if it is none of a managed lease."""
+    return next(iter(_hint(spec, _PLANNED_HOST)), None)
+
+
+def _hint(spec: Any, name: str) -> list[str]:
+    hints: Mapping[str, Any] = (spec.scheduler_hints or {}) if "scheduler_hints" in spec else {}
+    values = hints.get(name) or []
+    return [str(value) for value in (values if isinstance(values, list) else [values]) if value]

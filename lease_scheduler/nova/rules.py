@@ -1,0 +1,101 @@
+"""Who may begin on which host: pure functions of plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lease_scheduler.nova.aggregates import HostLeases
+
+
+@dataclass(frozen=True)
+class Boot:
+    """A server that Nova looks for a host for.
+
+    :ivar project_id: whose it is
+    :ivar hints: leases that its scheduler hints name; it must get a host that all of them have
+    :ivar flavor_lease: lease that its flavor belongs to, none if that is an ordinary one
+    :ivar preemptible: whether its flavor says that it gives way to leases
+    """
+
+    project_id: str
+    hints: tuple[str, ...] = ()
+    flavor_lease: str | None = None
+    preemptible: bool = False
+
+    @property
+    def leases(self) -> tuple[str, ...]:
+        """All leases that it is to be part of."""
+        return self.hints if self.flavor_lease is None else (*self.hints, self.flavor_lease)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an operator allows.
+
+    :ivar allow_preemptibles: whether preemptible servers without a lease may use hosts of the pool
+    :ivar on_demand_horizon: seconds for which a host of the pool must be free of leases so that an ordinary server may
+        begin there; none if it may not at all
+    """
+
+    allow_preemptibles: bool = True
+    on_demand_horizon: int | None = None
+
+
+def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
+    """Why a server may not begin on a host, none if it may.
+
+    The four answers of Blazar's filter are among these: who names a reservation gets its hosts if the project is the
+    owner's; the flavor of a reservation is as good as its name; preemptible servers may use what nobody has; all others
+    keep off the pool.
+
+    :param now: seconds since the epoch
+    """
+    if boot.leases:
+        return _refusal_in_lease(boot, host, now)
+    by_owner = _refusal_by_owner(host, now)
+    if by_owner is not None:
+        return by_owner
+    if not host.in_pool and not host.held_by:
+        return None
+    if boot.preemptible:
+        return None if rules.allow_preemptibles else "preemptible servers may not use hosts of the pool"
+    if rules.on_demand_horizon is None:
+        return "hosts of the pool are for leases"
+    coming = next_start(host, now)
+    if coming is not None and coming < now + rules.on_demand_horizon:
+        return f"a lease begins there in {max(coming - now, 0)} s"
+    return None
+
+
+def _refusal_in_lease(boot: Boot, host: HostLeases, now: int) -> str | None:
+    for name in boot.leases:
+        found = next((held for held in host.held_by if name in held.names), None)
+        if found is None:
+            return f"lease {name} does not have the host"
+        if found.project_id != boot.project_id:
+            return f"lease {name} is another project's"
+        if found.start > now:
+            return f"lease {name} has not begun"
+        if found.until is not None and found.until <= now:
+            return f"lease {name} is over"
+    return _refusal_by_owner(host, now, boot.leases)
+
+
+def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> str | None:
+    """Who has the whole host, or is going to when it is vacated, other than the named leases."""
+    for held in host.held_by:
+        if held.exclusive and held.vacated_from <= now and held.names.isdisjoint(but):
+            return f"lease {min(held.names)} has the host for itself"
+    return None
+
+
+def next_start(host: HostLeases, now: int) -> int | None:
+    """When the next lease begins on a host; now if one has; none if none is known."""
+    starts = [max(held.vacated_from, now) for held in host.held_by]
+    return min(starts, default=None)
+
+
+def free_for(host: HostLeases, now: int, longest: int) -> int:
+    """Seconds until a lease begins on a host, at most ``longest``, which also stands for "none is known"."""
+    coming = next_start(host, now)
+    return longest if coming is None else min(coming - now, longest)

@@ -1,0 +1,1 @@
+"""What runs inside Nova, in its own environment."""

@@ -1,0 +1,1 @@
+"""Tests of the driver on a Nova and a Placement that run inside the test."""

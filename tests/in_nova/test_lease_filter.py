@@ -1,0 +1,66 @@
+"""The filter on Nova's own objects; what it decides is tested in ``tests/unit/nova``."""
+
+from __future__ import annotations
+
+import pytest
+
+from lease_scheduler.nova.lease_filter import LeaseFilter
+from tests.in_nova.conftest import Configuration
+from tests.in_nova.hosts import aggregate, host, request
+
+POOL = {"lease__pool": "true"}
+MINE = {"lease__id": "L1", "lease__project_id": "physics", "lease__exclusive": "true"}
+
+
+class TestLeaseFilter:
+    @pytest.fixture(autouse=True)
+    def configured(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.filter = LeaseFilter()
+
+    def test_hosts_outside_the_pool(self) -> None:
+        assert self.filter.host_passes(host(), request())
+        assert self.filter.host_passes(host(aggregate("fast", zone="east", ssd="true")), request())
+
+    def test_the_pool_is_for_leases(self) -> None:
+        for pool in (aggregate("freepool"), aggregate("anything", **POOL)):
+            assert not self.filter.host_passes(host(pool), request())
+            assert self.filter.host_passes(host(pool), request(lease__preemptible="true"))
+            assert self.filter.host_passes(host(pool), request(blazar__preemptible="True"))
+
+    def test_hints(self) -> None:
+        leased = host(aggregate("lease-L1", **MINE))
+        for name in ("lease", "reservation"):
+            assert self.filter.host_passes(leased, request(hints={name: ["L1"]}))
+            assert not self.filter.host_passes(leased, request("biology", hints={name: ["L1"]}))
+            assert not self.filter.host_passes(leased, request(hints={name: ["L2"]}))
+        assert not self.filter.host_passes(leased, request())
+
+    def test_flavors(self) -> None:
+        leased = host(aggregate("lease-L1", **MINE))
+        assert self.filter.host_passes(leased, request(lease__id="L1"))
+        assert not self.filter.host_passes(leased, request("biology", lease__id="L1"))
+        assert not self.filter.host_passes(host(aggregate("freepool")), request(lease__id="L1"))
+
+    def test_reservation_of_blazar(self) -> None:
+        reserved = host(aggregate("r1", zone="blazar_r1", blazar__owner="physics"))
+        assert self.filter.host_passes(reserved, request(hints={"reservation": ["r1"]}))
+        assert not self.filter.host_passes(reserved, request())
+
+    def test_options(self) -> None:
+        self.configuration(freepool="elsewhere", allow_preemptibles=False)
+        strict = LeaseFilter()
+        assert strict.host_passes(host(aggregate("freepool")), request())
+        assert not strict.host_passes(host(aggregate("elsewhere")), request(lease__preemptible="true"))
+        self.configuration(on_demand_horizon=60)
+        assert LeaseFilter().host_passes(host(aggregate("elsewhere")), request())
+
+    def test_a_request_without_a_flavor_s_extra_specs(self) -> None:
+        spec = request()
+        delattr(spec.flavor, "_obj_extra_specs")
+        assert not self.filter.host_passes(host(aggregate("freepool")), spec)
+
+
+@pytest.mark.parametrize("attribute", ["run_filter_once_per_request", "RUN_ON_REBUILD"])
+def test_what_nova_asks_of_filters(attribute: str) -> None:
+    assert getattr(LeaseFilter, attribute) is (attribute == "run_filter_once_per_request")

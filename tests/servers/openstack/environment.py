@@ -1,0 +1,86 @@
+"""The environment of all OpenStack services: their packages, in versions that belong together, apart from ours."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.servers.base import MissingServerError
+
+#: What stays installed for as long as these lines stay the same.
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+
+#: Programs of ours that run in it.
+PROGRAMS = Path(__file__).with_name("programs")
+
+_INSTALL_LIMIT_SECONDS = 600
+_DONE = "requirements.txt"
+
+
+def folder(cache: Path) -> Path:
+    """Where the environment is, or will be.
+
+    :param cache: folder that is kept from run to run
+    """
+    return cache / f"environment-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+
+
+def interpreter(cache: Path) -> Path:
+    """Its Python."""
+    return folder(cache) / "bin" / "python"
+
+
+def install(cache: Path) -> Path:
+    """The interpreter of the environment, which is made from the package index unless it is there.
+
+    :param cache: folder that is kept from run to run, maybe used by several runs at once
+    :raises MissingServerError: it cannot be had
+    """
+    home, python = folder(cache), interpreter(cache)
+    # Who comes second waits, and finds it installed.
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = REQUIREMENTS.read_text()
+        done = home / _DONE
+        if done.exists() and done.read_text() == wanted and python.exists():
+            return python
+        if home.exists():
+            shutil.rmtree(home)
+        _run(sys.executable, "-m", "venv", str(home))
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        _run(*pip, "--requirement", str(REQUIREMENTS))
+        # Nova looks for etc/nova/api-paste.ini beside its package, and is installed beside the folder of that name.
+        for package in home.glob("lib/python*/site-packages"):
+            (package / "etc").symlink_to(os.path.relpath(home / "etc", package))
+        done.write_text(wanted)
+    return python
+
+
+def variables(**more: str) -> dict[str, str]:
+    """Environment variables of a program that runs in it: none that would lead it to other packages or settings."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON"))}
+    return ours | more
+
+
+def ini(sections: Mapping[str, Mapping[str, object]]) -> str:
+    """A configuration file."""
+    return "".join(
+        f"[{section}]\n" + "".join(f"{option} = {value}\n" for option, value in options.items())
+        for section, options in sections.items()
+    )
+
+
+def _run(*command: str) -> None:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_LIMIT_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingServerError(f"OpenStack's services cannot be installed: {error}") from error
+    if ended.returncode:
+        reason = ended.stderr.strip().splitlines()[-1:] or [f"status {ended.returncode}"]
+        raise MissingServerError(f"OpenStack's services cannot be installed: {reason[0]}")

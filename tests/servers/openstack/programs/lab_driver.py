@@ -1,0 +1,105 @@
+"""A hypervisor that only pretends: a size for each host, a pause at each step, a memory that outlives the process."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nova.virt import fake
+
+#: Steps that may take a while, and those after which the servers of the host are others.
+_STEPS = (
+    "spawn",
+    "destroy",
+    "power_on",
+    "power_off",
+    "suspend",
+    "resume",
+    "snapshot",
+    "live_migration",
+    "migrate_disk_and_power_off",
+    "finish_revert_migration",
+)
+_CHANGING = frozenset({"spawn", "destroy", "power_on", "power_off", "finish_revert_migration"})
+
+
+def node_uuid(name: str) -> str:
+    """The identity of a host, the same after every start."""
+    return str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{name}.lab.invalid"))
+
+
+class LabDriver(fake.FakeDriver):  # type: ignore[misc]
+    """Nova's own fake driver with what it lacks."""
+
+    _hosts_file: Path
+    _folder: Path
+
+    @classmethod
+    def configure(cls, hosts_file: Path, folder: Path) -> None:
+        """Say where the sizes and delays of the hosts are, and where their servers are remembered."""
+        cls._hosts_file, cls._folder = hosts_file, folder
+
+    def init_host(self, host: str) -> None:
+        """Take the size of the host, and the servers that it had."""
+        size = self._settings(host)
+        self.vcpus, self.memory_mb, self.local_gb = size["vcpus"], size["memory_mb"], size["disk_gb"]
+        self.resources = fake.Resources(self.vcpus, self.memory_mb, self.local_gb)
+        super().init_host(host)
+        self._memory = self._folder / f"{host}.json"
+        if self._memory.exists():
+            for server, (name, state) in json.loads(self._memory.read_text()).items():
+                self.instances[server] = fake.FakeInstance(name, state, server)
+
+    def get_available_resource(self, nodename: str) -> dict[str, Any]:
+        """Size and identity of the host; the fake driver draws another identity in each process."""
+        found: dict[str, Any] = super().get_available_resource(nodename)
+        return found | {"uuid": node_uuid(nodename)}
+
+    def get_nodenames_by_uuid(self, refresh: bool = False) -> dict[str, str]:
+        """The one node of the host."""
+        return {node_uuid(name): name for name in self.get_available_nodes()}
+
+    def get_host_uptime(self) -> str:
+        """Hypervisor details ask for it, and the fake driver does not know."""
+        return "up 1 day"
+
+    def post_live_migration_at_source(self, context: Any, instance: Any, network_info: Any) -> None:
+        """The fake driver forgets to take the server out here."""
+        self.instances.pop(instance.uuid, None)
+        self._remember()
+
+    def _settings(self, host: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._hosts_file.read_text())[host]
+        return found
+
+    def _pause(self, step: str) -> None:
+        # Read each time, so that a test can change it.
+        time.sleep(self._settings(self._host)["delays"].get(step, 0))
+
+    def _remember(self) -> None:
+        new = self._memory.with_suffix(".new")
+        new.write_text(json.dumps({server: (each.name, each.state) for server, each in self.instances.items()}))
+        new.rename(self._memory)
+
+
+def _with_pause(step: str) -> Callable[..., Any]:
+    """The fake driver's method, with a pause before and the host's memory brought up to date after it."""
+    method = getattr(fake.FakeDriver, step)
+
+    def call(self: LabDriver, *words: Any, **options: Any) -> Any:
+        self._pause(step)
+        try:
+            return method(self, *words, **options)
+        finally:
+            if step in _CHANGING:
+                self._remember()
+
+    return call
+
+
+for _step in _STEPS:
+    setattr(LabDriver, _step, _with_pause(_step))

@@ -1,0 +1,169 @@
+"""Who may begin on which host (anchors A.10: the four answers of Blazar's filter; design: architecture section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lease_scheduler.nova.aggregates import HeldBy, HostLeases, read_host
+from lease_scheduler.nova.rules import Boot, Rules, free_for, refusal
+
+NOW = 1_000_000
+HOUR = 3600
+
+MINE = HeldBy(frozenset({"L1"}), "physics", exclusive=True, until=NOW + HOUR)
+SHARED = HeldBy(frozenset({"L2"}), "physics", exclusive=False, until=NOW + HOUR)
+COMING = HeldBy(frozenset({"L3"}), "physics", exclusive=True, vacated_from=NOW + 600, start=NOW + 900)
+
+PLAIN = Boot("physics")
+PREEMPTIBLE = Boot("physics", preemptible=True)
+HINT = Boot("physics", ("L1",))
+
+
+def held(*leases: HeldBy) -> HostLeases:
+    return HostLeases(leases, in_pool=True)
+
+
+@dataclass
+class Aggregate:
+    """As Nova has it."""
+
+    name: str
+    metadata: dict[str, str] = field(default_factory=dict)
+    availability_zone: str | None = None
+
+
+class TestAnswersOfBlazar:
+    """On aggregates as Blazar makes them."""
+
+    HOST = read_host(
+        [Aggregate("r1", {"blazar:owner": "physics"}, "blazar_r1"), Aggregate("other", {}, "zone")], "freepool"
+    )
+    POOL = read_host([Aggregate("freepool")], "freepool")
+    INSTANCES = read_host(
+        [Aggregate("r2", {"reservation": "r2", "blazar:owner": "physics"}), Aggregate("freepool")], "freepool"
+    )
+    ELSEWHERE = read_host([Aggregate("other", {"ssd": "true"}, "zone")], "freepool")
+
+    @pytest.mark.parametrize(
+        ("project", "hint", "passes"),
+        [("physics", "r1", True), ("biology", "r1", False), ("physics", "r2", False), ("physics", "", False)],
+    )
+    def test_who_names_a_reservation_gets_its_hosts_if_it_is_the_owner(
+        self, project: str, hint: str, passes: bool
+    ) -> None:
+        boot = Boot(project, (hint,) if hint else ())
+        assert (refusal(boot, self.HOST, NOW, Rules()) is None) is passes
+
+    def test_the_flavor_of_a_reservation_is_as_good_as_its_name(self) -> None:
+        assert refusal(Boot("physics", flavor_lease="r2"), self.INSTANCES, NOW, Rules()) is None
+        assert refusal(Boot("physics", flavor_lease="r2"), self.POOL, NOW, Rules()) is not None
+        assert refusal(Boot("biology", flavor_lease="r2"), self.INSTANCES, NOW, Rules()) is not None
+
+    @pytest.mark.parametrize("allowed", [True, False])
+    def test_preemptible_servers_may_use_what_nobody_has(self, allowed: bool) -> None:
+        rules = Rules(allow_preemptibles=allowed)
+        assert (refusal(PREEMPTIBLE, self.POOL, NOW, rules) is None) is allowed
+        assert refusal(PREEMPTIBLE, self.HOST, NOW, rules) is not None
+
+    def test_all_others_keep_off_the_pool_and_off_reservations(self) -> None:
+        assert refusal(PLAIN, self.POOL, NOW, Rules()) is not None
+        assert refusal(PLAIN, self.HOST, NOW, Rules()) is not None
+        assert refusal(PLAIN, self.ELSEWHERE, NOW, Rules()) is None
+
+
+class TestLeases:
+    @pytest.mark.parametrize(
+        ("metadata", "passes"),
+        [
+            ({}, True),
+            ({"lease:project_id": "biology"}, False),
+            ({"lease:from": str(NOW + 1)}, False),
+            ({"lease:from": str(NOW)}, True),
+            ({"lease:until": str(NOW)}, False),
+            ({"lease:until": "tomorrow"}, True),
+        ],
+    )
+    def test_its_time_and_its_project_count(self, metadata: dict[str, str], passes: bool) -> None:
+        metadata = {"lease:id": "L1", "lease:project_id": "physics", "lease:until": str(NOW + 1), **metadata}
+        host = read_host([Aggregate("lease-L1", metadata)], "freepool")
+        for name in ("L1", "lease-L1"):
+            assert (refusal(Boot("physics", (name,)), host, NOW, Rules()) is None) is passes
+
+    def test_another_lease_on_the_same_host_may_be_shared_but_not_taken(self) -> None:
+        assert refusal(Boot("physics", ("L2",)), held(SHARED, COMING), NOW, Rules()) is None
+        assert refusal(Boot("physics", ("L2",)), held(SHARED, COMING), NOW + 600, Rules()) == (
+            "lease L3 has the host for itself"
+        )
+
+    def test_a_hint_and_a_flavor_must_both_hold(self) -> None:
+        both = Boot("physics", ("L1",), flavor_lease="L2")
+        assert refusal(both, held(MINE), NOW, Rules()) is not None
+        assert refusal(both, held(MINE, SHARED), NOW, Rules()) is None
+
+    def test_a_lease_whose_metadata_says_nothing_has_its_host_for_itself(self) -> None:
+        host = read_host([Aggregate("lease-L1", {"lease:id": "L1"})], "freepool")
+        for boot in (PLAIN, PREEMPTIBLE, HINT):
+            assert refusal(boot, host, NOW, Rules(on_demand_horizon=0)) is not None
+
+
+class TestWithoutLease:
+    @pytest.mark.parametrize("boot", [PLAIN, PREEMPTIBLE])
+    def test_a_host_that_is_being_vacated_takes_nobody(self, boot: Boot) -> None:
+        rules = Rules(on_demand_horizon=60)
+        assert refusal(boot, held(COMING), NOW, rules) is None
+        assert refusal(boot, held(COMING), NOW + 600, rules) == "lease L3 has the host for itself"
+
+    @pytest.mark.parametrize(("horizon", "passes"), [(None, False), (0, True), (600, True), (601, False)])
+    def test_ordinary_servers_need_a_host_that_stays_free(self, horizon: int | None, passes: bool) -> None:
+        assert (refusal(PLAIN, held(COMING), NOW, Rules(on_demand_horizon=horizon)) is None) is passes
+
+    def test_hosts_outside_the_pool_are_nobodys_business(self) -> None:
+        assert refusal(PLAIN, HostLeases(), NOW, Rules()) is None
+        assert refusal(PREEMPTIBLE, HostLeases(), NOW, Rules(allow_preemptibles=False)) is None
+
+
+LEASES = st.builds(
+    HeldBy,
+    st.frozensets(st.sampled_from(["L1", "L2", "L3"]), min_size=1, max_size=1),
+    st.sampled_from(["physics", "biology"]),
+    st.booleans(),
+    st.integers(NOW - 10, NOW + 10),
+    st.integers(NOW - 10, NOW + 10),
+    st.none() | st.integers(NOW - 10, NOW + 10),
+)
+HOSTS = st.builds(
+    HostLeases, st.lists(LEASES, max_size=4, unique_by=lambda lease: lease.names).map(tuple), st.booleans()
+)
+BOOTS = st.builds(
+    Boot,
+    st.sampled_from(["physics", "biology"]),
+    st.lists(st.sampled_from(["L1", "L2", "L3"]), max_size=2).map(tuple),
+    st.none() | st.sampled_from(["L1", "L2", "L3"]),
+    st.booleans(),
+)
+
+
+@given(BOOTS, HOSTS, st.integers(NOW - 20, NOW + 20), st.booleans(), st.none() | st.integers(0, 20))
+def test_nobody_gets_what_is_another_projects(
+    boot: Boot, host: HostLeases, now: int, allow: bool, horizon: int | None
+) -> None:
+    """Whoever passes is the owner of every lease that has the whole host now, and of all that it names."""
+    if refusal(boot, host, now, Rules(allow, horizon)) is not None:
+        return
+    by_name = {name: lease for lease in host.held_by for name in lease.names}
+    for name in boot.leases:
+        assert by_name[name].project_id == boot.project_id
+        assert by_name[name].start <= now
+    whole = [lease for lease in host.held_by if lease.exclusive and lease.vacated_from <= now]
+    assert all(not lease.names.isdisjoint(boot.leases) for lease in whole)
+
+
+@given(HOSTS, st.integers(NOW - 20, NOW + 20), st.integers(1, 30))
+def test_time_until_the_next_lease(host: HostLeases, now: int, longest: int) -> None:
+    seconds = free_for(host, now, longest)
+    assert 0 <= seconds <= longest
+    assert all(lease.vacated_from >= now + seconds for lease in host.held_by if seconds)

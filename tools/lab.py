@@ -1,0 +1,293 @@
+"""A small OpenStack cloud on this machine, to try the service on: ``python -m tools.lab up``, ``status`` and ``down``.
+
+Keystone, Placement, Glance and Nova are real; the hypervisors only pretend. All of it listens on loopback only,
+and runs until ``down``, below one process that ``up`` leaves behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rich.console import Console
+
+from tests.servers.base import MissingServerError, ServerError
+from tests.servers.keystone import PASSWORD, REGION
+from tests.servers.openstack.identity import SERVICE_PROJECT
+from tests.servers.openstack.lab import OUR_USER, TENANT, Lab
+from tests.servers.openstack.nova import Host
+
+_ROOT = Path(__file__).parents[1]
+#: Shared with the tests: packages, and databases to begin with.
+_CACHE = _ROOT / ".pytest_cache" / "d" / "openstack"
+#: Our own service, as `make run` starts it.
+_OUR_URL = "http://127.0.0.1:1234/v1"
+_OUR_DATABASE = "lease_scheduler"
+
+#: What the supervisor writes, and ``up``, ``status`` and ``down`` read.
+_STATE = "lab.json"
+_SUPERVISOR_LOG = "supervisor.log"
+
+#: A socket's path may have 107 characters, and MariaDB's is in the folder.
+_LONGEST_FOLDER = 85
+
+_POLL_SECONDS = 0.2
+_STOP_SECONDS = 60.0
+
+State = dict[str, Any]
+
+
+class LabProblem(Exception):
+    """What the user is told in one line."""
+
+
+def main() -> None:
+    """Run one of the commands."""
+    options = _parser().parse_args()
+    folder = options.folder.resolve()
+    if options.command == "supervise":
+        _supervise(folder, options)
+    try:
+        {"up": _up, "down": _down, "status": _status}[options.command](folder, options)
+    except LabProblem as problem:
+        _fail(str(problem))
+    except KeyboardInterrupt:
+        _fail("interrupted; what has been started goes on: see status, or take it down")
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"lab: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    def positive(text: str) -> int:
+        if (number := int(text)) < 1:
+            raise ValueError
+        return number
+
+    parser = argparse.ArgumentParser(prog="lab", description=__doc__.partition("\n\n")[0])
+    place = argparse.ArgumentParser(add_help=False)
+    place.add_argument("--folder", type=Path, default=Path("var/lab"), help="for all its files (default: %(default)s)")
+    cloud = argparse.ArgumentParser(add_help=False)
+    cloud.add_argument("--hosts", type=positive, default=4, help="how many there are (default: %(default)s)")
+    cloud.add_argument("--vcpus", type=positive, default=8, help="of each host (default: %(default)s)")
+    cloud.add_argument("--memory-mb", type=positive, default=16_384, help="of each host (default: %(default)s)")
+    cloud.add_argument(
+        "--reservation-url",
+        default=_OUR_URL,
+        help="where Keystone's catalogue says that the reservation service is (default: %(default)s)",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="{up,down,status}")
+    commands.add_parser("up", parents=[place, cloud], help="start it and wait until servers can be booted")
+    commands.add_parser("down", parents=[place], help="end it and remove its folder")
+    commands.add_parser("status", parents=[place], help="show what runs, and how to log in")
+    commands.add_parser("supervise", parents=[place, cloud])
+    return parser
+
+
+def _up(folder: Path, options: argparse.Namespace) -> None:
+    state = _read(folder)
+    if _is_supervised(state, folder):
+        console = Console()
+        if state["phase"] != "ready":
+            state = _wait(folder, console, state)
+        console.print("The lab runs already.")
+        _show(state, folder)
+        return
+    if len(str(folder)) > _LONGEST_FOLDER:
+        raise LabProblem(f"the path of the folder is too long for sockets in it: {folder}")
+    if folder.exists() and not state and any(folder.iterdir()):
+        raise LabProblem(f"{folder} is not empty, and no lab's")
+    # What is left of a lab that has not been ended in an orderly way.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    words = ["--hosts", options.hosts, "--vcpus", options.vcpus, "--memory-mb", options.memory_mb]
+    words += ["--reservation-url", options.reservation_url, "--folder", folder]
+    command = [sys.executable, "-m", "tools.lab", "supervise", *(str(word) for word in words)]
+    with (folder / _SUPERVISOR_LOG).open("ab") as log:
+        supervisor = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=_ROOT, start_new_session=True
+        )
+    while not (state := _read(folder)):
+        if supervisor.poll() is not None:
+            raise LabProblem(f"its process ended; see {folder / _SUPERVISOR_LOG}")
+        time.sleep(_POLL_SECONDS)
+    _show(_wait(folder, Console(), state), folder)
+
+
+def _wait(folder: Path, console: Console, state: State) -> State:
+    """The state when it is ready, its steps shown as they are done."""
+    shown = 0
+    begun = time.monotonic()
+    with console.status("starting the lab; the first time takes minutes"):
+        while True:
+            for step in state["steps"][shown:]:
+                console.print(f"{time.monotonic() - begun:6.1f} s  {step}")
+            shown = len(state["steps"])
+            if state["phase"] == "ready":
+                return state
+            if state["phase"] == "failed":
+                raise LabProblem(state["problem"])
+            if not _is_supervised(state, folder):
+                raise LabProblem(f"its process ended; see {folder / _SUPERVISOR_LOG}")
+            time.sleep(_POLL_SECONDS)
+            state = _read(folder)
+
+
+def _down(folder: Path, options: argparse.Namespace) -> None:
+    state = _read(folder)
+    if not state:
+        raise LabProblem(f"there is no lab in {folder}")
+    if _is_supervised(state, folder):
+        os.kill(state["pid"], signal.SIGTERM)
+        end = time.monotonic() + _STOP_SECONDS
+        while _is_supervised(state, folder) and time.monotonic() < end:
+            time.sleep(_POLL_SECONDS)
+        if _is_supervised(state, folder):
+            # All that it started ends with it.
+            os.kill(state["pid"], signal.SIGKILL)
+    shutil.rmtree(folder)
+    print(f"The lab is down, and {folder} is gone.")
+
+
+def _status(folder: Path, options: argparse.Namespace) -> None:
+    state = _read(folder)
+    if not state:
+        raise LabProblem(f"there is no lab in {folder}")
+    if state["phase"] == "failed":
+        raise LabProblem(state["problem"])
+    if not _is_supervised(state, folder):
+        raise LabProblem(f"it does not run any more; see {folder / _SUPERVISOR_LOG}, and take it down")
+    if state["phase"] != "ready":
+        print("The lab is being started.")
+        return
+    for name, pid in state["processes"].items():
+        print(f"{name:<20} {f'process {pid}' if Path(f'/proc/{pid}').exists() else 'has ended'}")
+    _show(state, folder)
+
+
+def _show(state: State, folder: Path) -> None:
+    """Where things are, and how to log in."""
+    for kind, url in state["urls"].items():
+        print(f"{kind:<20} {url}")
+    print(f"{'logs':<20} {folder / 'logs'}")
+    print(f"as administrator:    . {folder / 'openrc'}")
+    print(f"as a tenant:         . {folder / 'openrc-demo'}")
+    print(f"our service:         {folder / 'lease-scheduler.conf'}")
+    print("a first server:      openstack server create --image tiny --flavor small --nic none --wait first")
+
+
+def _read(folder: Path) -> State:
+    """What the supervisor has written last, nothing if there is no lab."""
+    try:
+        state: State = json.loads((folder / _STATE).read_text())
+    except FileNotFoundError:
+        return {}
+    return state
+
+
+def _write(folder: Path, state: State) -> None:
+    unfinished = folder / f"{_STATE}.new"
+    unfinished.write_text(json.dumps(state))
+    unfinished.rename(folder / _STATE)
+
+
+def _is_supervised(state: State, folder: Path) -> bool:
+    """Whether the lab's process is there, and not another one that has got its number since."""
+    try:
+        words = Path(f"/proc/{state['pid']}/cmdline").read_bytes().split(b"\0")
+    except (KeyError, FileNotFoundError, ProcessLookupError):
+        return False
+    return b"supervise" in words and str(folder).encode() in words
+
+
+def _supervise(folder: Path, options: argparse.Namespace) -> NoReturn:
+    """Own the lab until told to end."""
+
+    def report(step: str) -> None:
+        state["steps"].append(step)
+        _write(folder, state)
+
+    def leave(number: int, frame: object) -> NoReturn:
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    state: State = {"phase": "begun", "pid": os.getpid(), "steps": []}
+    _write(folder, state)
+    hosts = [Host(f"node{number}", options.vcpus, options.memory_mb) for number in range(1, options.hosts + 1)]
+    lab = Lab(folder, _CACHE, hosts, report=report)
+    try:
+        try:
+            lab.start()
+            _enter_our_service(lab, folder, options.reservation_url)
+        except (MissingServerError, ServerError) as error:
+            print(error, file=sys.stderr)
+            reason = str(error).splitlines()[0].rstrip(":").replace("; the end of ", "; see ")
+            raise LabProblem(f"{reason} (all logs are in {lab.logs})") from error
+        processes = {name: server.pid for name, server in lab.servers.items()}
+        urls = lab.urls | {"reservation": options.reservation_url, "messages": lab.transport_url}
+        state |= {"phase": "ready", "urls": urls, "processes": processes}
+        _write(folder, state)
+        while True:
+            signal.pause()
+    except LabProblem as problem:
+        _write(folder, state | {"phase": "failed", "problem": str(problem)})
+        raise SystemExit(2) from None
+    except Exception as error:
+        _write(folder, state | {"phase": "failed", "problem": f"{error}; see {folder / _SUPERVISOR_LOG}"})
+        raise
+    finally:
+        lab.stop()
+
+
+def _enter_our_service(lab: Lab, folder: Path, url: str) -> None:
+    """Our entry in the catalogue, a database for us, and files by which people and our service log in."""
+    lab.keystone.ensure_service("reservation", url)
+    database_url = lab.mariadb.create_database(_OUR_DATABASE)
+    _write_private(folder / "openrc", _openrc(lab, "admin"))
+    _write_private(folder / "openrc-demo", _openrc(lab, TENANT))
+    _write_private(
+        folder / "lease-scheduler.conf",
+        f"[DEFAULT]\ntransport_url = {lab.transport_url}\n"
+        f"[database]\nconnection = {database_url}\n"
+        f"[keystone_authtoken]\nauth_type = password\nauth_url = {lab.keystone.url}\n"
+        f"www_authenticate_uri = {lab.keystone.url}\nusername = {OUR_USER}\npassword = {PASSWORD}\n"
+        f"project_name = {SERVICE_PROJECT}\nuser_domain_id = default\nproject_domain_id = default\n",
+    )
+
+
+def _openrc(lab: Lab, user: str) -> str:
+    values: Mapping[str, str] = {
+        "OS_AUTH_URL": lab.keystone.url,
+        "OS_IDENTITY_API_VERSION": "3",
+        "OS_REGION_NAME": REGION,
+        "OS_USERNAME": user,
+        "OS_PASSWORD": PASSWORD,
+        "OS_PROJECT_NAME": user,
+        "OS_USER_DOMAIN_ID": "default",
+        "OS_PROJECT_DOMAIN_ID": "default",
+        "OS_COMPUTE_API_VERSION": "2.93",
+    }
+    exports = "".join(f"export {name}={value}\n" for name, value in values.items())
+    return f"{exports}export PATH={Path(sys.executable).parent}:$PATH\n"
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.touch(0o600)
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
