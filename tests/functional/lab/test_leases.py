@@ -1,9 +1,10 @@
-"""Leases on a real Nova, asked for over REST with tokens of Keystone (anchors A.17, no. 9)."""
+"""Leases on a real Nova, asked for over REST with tokens of Keystone (haizea 7.5; anchors A.17, no. 9 to 11)."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +66,8 @@ class Service:
         return (
             f"[api]\nport = {self.port}\n[service]\ncloud = nova\n[nova]\nwatch_interval = 1\n{login}"
             f"[keystone_authtoken]\nwww_authenticate_uri = {self.lab.keystone.url}\n{login}"
-            "[scheduling]\nsuspend_rate = 2000\nresume_rate = 2000\n"
+            # Nothing is really saved, so that it is quick, however many are saved one after the other.
+            "[scheduling]\nsuspend_rate = 20000\nresume_rate = 20000\n"
         )
 
     def begin(self) -> None:
@@ -121,6 +123,15 @@ class Service:
         return found
 
 
+@pytest.fixture
+def leases(service: Service) -> Iterator[list[Document]]:
+    """Leases that are deleted after the test, whatever becomes of it."""
+    made: list[Document] = []
+    yield made
+    for lease in made:
+        service.ask(service.operator, "DELETE", f"leases/{lease['id']}")
+
+
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
     lab.ensure_running()
@@ -131,6 +142,15 @@ def service(lab: Lab) -> Iterator[Service]:
             yield started
         finally:
             started.close()
+
+
+def _template(lab: Lab) -> Document:
+    (image,) = lab.admin.image("GET", "/v2/images?status=active")["images"]
+    return {"name": "web", "image_id": image["id"], "networks": "none"}
+
+
+def _in_seconds(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(time.time() + seconds))
 
 
 def test_the_pool_is_for_leases(service: Service, admin: CloudClient) -> None:
@@ -165,6 +185,44 @@ def test_who_may_not_get_in_does_not(service: Service, admin: CloudClient) -> No
     for each in refused:
         admin.compute("DELETE", f"/servers/{each}")
     assert wait_until(lambda: service.servers(service.ada) == [], _LIMIT)
+
+
+@pytest.mark.xfail(reason="the best-effort lease starts over instead of being shelved; see doc/source/admin/nova.rst")
+def test_preempted_for_a_reservation_and_back(service: Service, leases: list[Document]) -> None:
+    """Haizea 7.5, no. 2: best-effort servers are shelved before a reservation begins on their hosts, and come back."""
+    nodes = [{"count": 16, "resources": _QUARTER}]
+    servers = [{**_template(service.lab), "count": 4}]
+    queued = service.lease(service.ada, kind="best-effort", duration=90, nodes=nodes, servers=servers)
+    leases.append(queued)
+    service.becomes(queued, "active")
+    running = service.servers(service.ada)
+    assert [server["status"] for server in running] == ["ACTIVE"] * 4
+    # Booted on the consumer's behalf: they are his own.
+    assert {server["user_id"] for server in running} == {service.ada.id}
+    begin = time.time() + 25
+    reserved = service.lease(
+        service.bob,
+        kind="reservation",
+        start_date=_in_seconds(25),
+        end_date=_in_seconds(45),
+        nodes=[{"count": 4, "exclusive": True}],
+    )
+    leases.append(reserved)
+    service.becomes(reserved, "active")
+    late = time.time() - begin
+    shelved = service.servers(service.ada)
+    assert [server["status"] for server in shelved] == ["SHELVED_OFFLOADED"] * 4
+    # The model of suspension has to be calibrated for a cloud; here the operations may be late, but nothing is lost.
+    assert late < 60
+    mine = service.lab.client(service.bob)
+    server = mine.boot("plain", service.lab.flavors["small"], hints={"lease": reserved["id"]})
+    assert wait_until(lambda: service.lab.admin.server(server)["status"] == "ACTIVE", _LIMIT)
+    service.becomes(reserved, "done")
+    assert service.servers(service.bob) == []
+    service.becomes(queued, "active")
+    assert {server["status"] for server in service.servers(service.ada)} == {"ACTIVE"}
+    service.becomes(queued, "done", 240)
+    assert service.servers(service.ada) == []
 
 
 def test_nothing_is_left(service: Service, admin: CloudClient) -> None:
