@@ -103,7 +103,7 @@ class Footprint:
 class DriverEvent:
     """Something that happened in the cloud without the engine having asked for it.
 
-    :ivar kind: the servers of a lease are gone (``ENDED``), a host went down or came back
+    :ivar kind: the servers of a lease are gone (``ENDED``), a host went down, is closed to anything new or came back
     :ivar host: name of the host concerned
     """
 

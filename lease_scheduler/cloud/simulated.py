@@ -36,6 +36,9 @@ class SimulatedCloud:
     def begin(self, operation: Operation) -> None:
         """Carry out an operation; its result is reported when it is over."""
         lease_id = operation.lease_id
+        if operation.kind is OperationKind.ADJUST:
+            # The work goes on, and nobody waits for it.
+            return
         turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
         over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
         if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):

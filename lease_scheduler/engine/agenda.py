@@ -18,6 +18,7 @@ class Due(IntEnum):
     RESUME = 3
     ACTIVATE = 4
     START = 5
+    PREPARE = 6
 
 
 def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
@@ -33,7 +34,7 @@ def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
     if in_operation:
         return reservation.end, Due.OVERDUE
     if state is LeaseState.READY:
-        return reservation.run_start, Due.START
+        return reservation.run_start, Due.ACTIVATE if lease.is_prepared else Due.START
     if state is LeaseState.ACTIVE:
         return reservation.run_end, Due.CLOSE
     if state is LeaseState.SUSPENDED_SCHEDULED:

@@ -89,8 +89,7 @@ class Changes:
         if refusal is not None and self._admission.refusal(lease.request, now) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
-        boots = lease.lease_id in self._state.operations
-        if terms.nodes != lease.request.nodes and (boots or lease.state in SUSPENDED_STATES):
+        if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
             self._busy(lease, "its VMs can be changed when it runs")
 
     def _planned(
@@ -105,7 +104,7 @@ class Changes:
     ) -> Lease:
         state = self._state
         if under_way:
-            return self._counted_anew(lease, self._reshaped(lease, terms, now, least, give_up), now)
+            return self._state.count_anew(lease, self._reshaped(lease, terms, now, least, give_up), now)
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
                 terms = most_on_site(state.planner.context, terms, least)
@@ -155,7 +154,7 @@ class Changes:
         if not any(numbers & r.hosts for r in lease.reservations):
             return Change(lease, lease, unchanged)
         self._check_steady(lease)
-        if lease.lease_id in self._state.operations:
+        if self._boots(lease):
             self._busy(lease, "it can be moved when it runs")
         try:
             with plan.closed(numbers, now):
@@ -178,15 +177,7 @@ class Changes:
             with planner.plan.tentative():
                 planner.plan.put(kept)
                 return plan_again(planner.context, kept, requested_start(kept, now))
-        return self._counted_anew(lease, reshape(planner, lease, terms, present, now), now)
-
-    def _counted_anew(self, before: Lease, after: Lease, now: int) -> Lease:
-        """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
-        if before.active_since is None or after.reservations[0].run_start == before.reservations[0].run_start:
-            return after
-        self._state.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
-        accumulated = after.accumulated + now - before.active_since
-        return self._state.put(replace(after, accumulated=accumulated, active_since=now))
+        return self._state.count_anew(lease, reshape(planner, lease, terms, present, now), now)
 
     # -- the end -----------------------------------------------------------------------------------------
 
@@ -216,9 +207,12 @@ class Changes:
 
     def _is_under_way(self, lease: Lease) -> bool:
         """Whether its VMs run, or boot."""
-        return lease.active_since is not None or (
-            lease.state is LeaseState.READY and lease.lease_id in self._state.operations
-        )
+        return self._boots(lease) or lease.active_since is not None
+
+    def _boots(self, lease: Lease) -> bool:
+        """Whether its VMs boot, or have booted ahead of its start."""
+        in_operation = lease.lease_id in self._state.operations
+        return lease.is_prepared or (lease.state is LeaseState.READY and in_operation)
 
     def _check_steady(self, lease: Lease) -> None:
         operation = self._state.operations.get(lease.lease_id)

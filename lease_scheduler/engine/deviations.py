@@ -121,13 +121,14 @@ class Deviations:
 
     def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
         """Reservations that were delayed because of these hosts begin, if nobody else is in the way."""
+        plan = self._state.planner.plan
         for lease_id in sorted(self._delayed):
             lease = self._state.lease(lease_id)
             if lease is None or lease.state is not LeaseState.READY or lease.reservations[0].start <= now:
                 self._delayed.discard(lease_id)
                 continue
             reservation = lease.reservations[0]
-            if hosts.isdisjoint(reservation.assignment) or not self._is_free(lease, now, reservation.start):
+            if hosts.isdisjoint(reservation.assignment) or not plan.has_room(lease, now, reservation.start):
                 continue
             self._delayed.discard(lease_id)
             self._state.put(replace(lease, reservations=(replace(reservation, start=now, run_start=now),)))
@@ -157,8 +158,12 @@ class Deviations:
             return
         self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
         self._state.failed_boots[lease.lease_id] += 1
+        is_last = self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts
+        if kind is OperationKind.RESUME and not is_last:
+            self._put_away(lease, now, reason)
+            return
         self._state.cloud.discard(lease.lease_id, now)
-        if self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts:
+        if is_last:
             self._fail(lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}")
             return
         plan = self._state.planner.plan
@@ -170,6 +175,17 @@ class Deviations:
         finally:
             if avoid and host is not None:
                 plan.unblock(host)
+
+    def _put_away(self, lease: Lease, now: int, reason: str) -> None:
+        """What could not be brought back is suspended again; nothing of the work is lost."""
+        first = lease.reservations[0]
+        end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
+        closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
+        # What was planned behind it counts on the run that did not come about.
+        suspending = replace(lease.to(LeaseState.SUSPENDING, reason=reason), reservations=(closing,))
+        self._state.put(suspending)
+        self._state.begin(OperationKind.SUSPEND, suspending, end, now)
+        self._make_way(closing.hosts, now, end, keep=lease.lease_id)
 
     # -- moving leases -----------------------------------------------------------------------------------
 
@@ -211,12 +227,14 @@ class Deviations:
     def _go_on_elsewhere(self, lease: Lease, now: int, why: str) -> None:
         """The rest of a reservation's interval on other hosts, from now on."""
         state = self._state
-        end = lease.reservations[0].run_end
+        first = lease.reservations[0]
+        # What was lost may have been booted ahead.
+        start = max(now, first.run_start) if lease.is_prepared else now
         loose = replace(lease, reservations=())
         if lease.state is LeaseState.ACTIVE:
             loose = loose.to(LeaseState.READY, reason=why)
         state.put(loose)
-        self._place_interval(loose, now, end, now, why)
+        self._place_interval(loose, start, first.run_end, now, why)
 
     def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
         """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
@@ -313,25 +331,17 @@ class Deviations:
         try:
             with plan.tentative():
                 for other in sorted(plan.future_best_effort(start - 1), key=most_binding, reverse=True):
-                    if self._is_free(lease, start, end):
+                    if plan.has_room(lease, start, end):
                         return True
                     if other.lease_id not in self._state.operations and any(
                         r.start < end and not hosts.isdisjoint(r.assignment) for r in other.reservations
                     ):
                         plan.put(back_to_queue(other, "its hosts were not free in time"))
-                if not self._is_free(lease, start, end):
+                if not plan.has_room(lease, start, end):
                     raise NotPlannableError("promises are in the way")
         except NotPlannableError:
             return False
         return True
-
-    def _is_free(self, lease: Lease, start: int, end: int) -> bool:
-        """Whether the lease's hosts could hold it in an interval in which it holds nothing yet."""
-        if end <= start:
-            return True
-        plan = self._state.planner.plan
-        hosts, amounts = plan.holding(lease.request, lease.reservations[0].assignment)
-        return bool((plan.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
 
     def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
         free = self._state.planner.plan.availability.free(start, end)
@@ -341,6 +351,8 @@ class Deviations:
         live = self._state.lease(lease.lease_id) or lease
         if live.active_since is not None:
             live = self._state.stop_counting(live, now)
+            self._state.cloud.discard(lease.lease_id, now)
+        elif live.is_prepared:
             self._state.cloud.discard(lease.lease_id, now)
         if live.state is LeaseState.PENDING or live.state is LeaseState.QUEUED:
             live = live.to(LeaseState.SCHEDULED)

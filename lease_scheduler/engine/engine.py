@@ -87,7 +87,7 @@ class Engine:
         undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
-        state.restore(live, operations)
+        state.restore(live, operations, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
         for name, (since, until) in (outages or {}).items():
@@ -147,7 +147,8 @@ class Engine:
         """New terms for a live lease: planned anew, then swapped.
 
         Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
-        or go from now on, and the cloud is not told: whoever calls has it follow. A best-effort lease that does not run
+        or go from now on. The cloud is told only if the hosts are others: whoever calls has it follow all else. A
+        best-effort lease that does not run
         goes back to its place in the queue. Terms that are over end the lease.
 
         :param request: the complete new terms; a node set continues the one of the same position
@@ -162,8 +163,7 @@ class Engine:
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
         """Other hosts for a lease in place of the named ones.
 
-        VMs on other hosts stay. A lease that runs goes on running, and the cloud is not told: whoever calls has it
-        follow.
+        VMs on other hosts stay. A lease that runs goes on running.
 
         :raises InvalidValueError: there is no such live lease or no such host
         :raises NoPlaceError: there are no others; everything is as it was

@@ -56,6 +56,7 @@ class EventKind(Enum):
     ENDED = "ended"
     LOST = "lost"
     HOST_DOWN = "host-down"
+    HOST_CLOSED = "host-closed"
     HOST_UP = "host-up"
 
     __hash__ = object.__hash__
@@ -66,7 +67,8 @@ class CloudEvent:
     """Something that really happened.
 
     :ivar kind: an operation completed or failed, the work of a lease is over before its time (``ENDED``), what
-        was saved of a suspended lease is gone (``LOST``), a host went down or came back
+        was saved of a suspended lease is gone (``LOST``), a host went down, is closed to anything new while what runs
+        there goes on, or came back
     :ivar instant: when
     :ivar lease_id: the lease concerned, none for host events
     :ivar host: the host concerned, none if no single one
@@ -125,6 +127,19 @@ class Recorder(Protocol):
 
     def count(self, what: str, number: int = 1) -> None:
         """Something countable happened, e.g. ``suspensions``."""
+        ...
+
+    def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
+        """A running lease that promises capacity lost the hosts of some VMs.
+
+        :param lease: its present value
+        :param vms: indices of the VMs
+        :param replaced: whether they have others now; if not, the lease goes on without
+        """
+        ...
+
+    def hosts_whole(self, lease: Lease) -> None:
+        """A lease that went on without some of its hosts has all of them again."""
         ...
 
 

@@ -78,7 +78,10 @@ class Lifecycle:
         kind = operation.kind
         held_until = lease.reservations[0].end if lease.reservations else now
         if kind is OperationKind.START:
-            self._activate(lease, now)
+            if lease.is_prepared and now < lease.reservations[0].run_start:
+                self._state.agenda.push(lease, (lease.reservations[0].run_start, Due.ACTIVATE))
+            else:
+                self._activate(lease, now)
         elif kind is OperationKind.STOP:
             self._state.recorder.occupied(lease, "shutdown", operation.begun, now, operation.assignment)
             self._state.finish(lease, LeaseState.DONE, now)

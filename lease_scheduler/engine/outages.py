@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lease_scheduler.engine.deviations import Deviations, most_binding
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import FOREVER
+from lease_scheduler.plan.changing import hosts_of, reshape
+from lease_scheduler.plan.plan import NotPlannableError
 
 _HOST_FAILED = "its host failed"
 _HOST_CHANGED = "its host has no room for it any more"
@@ -29,10 +33,21 @@ class Outages:
 
     def host_down(self, host: int, now: int) -> None:
         """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
-        if host in self._state.planner.plan.outages:
+        state = self._state
+        if host in state.planner.plan.outages and host not in state.closed_hosts:
             return
-        self._state.recorder.count("host_failures")
-        self._take_away(host, now, now + self._state.options.host_repair_time)
+        state.closed_hosts.discard(host)
+        state.recorder.count("host_failures")
+        self._take_away(host, now, now + state.options.host_repair_time)
+
+    def host_closed(self, host: int, now: int) -> None:
+        """A host takes nothing new: what runs or is saved there goes on, what is planned there is moved."""
+        state = self._state
+        if host in state.closed_hosts:
+            return
+        state.closed_hosts.add(host)
+        if host not in state.planner.plan.outages:
+            self._take_away(host, now, FOREVER)
 
     def host_out(self, name: str, now: int, until: int | None) -> None:
         """A host is out of service, or is so for longer or shorter than was thought.
@@ -45,6 +60,7 @@ class Outages:
             raise InvalidValueError("until", "must be in the future")
         if host not in self._state.planner.plan.outages:
             self._state.recorder.count("host_failures")
+        self._state.closed_hosts.discard(host)
         self._take_away(host, now, FOREVER if until is None else until)
 
     def host_back(self, name: str, now: int) -> None:
@@ -72,15 +88,60 @@ class Outages:
     def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
         saved_there = lease.saved_on is not None and host in lease.saved_on
         first = lease.reservations[0] if lease.reservations else None
-        if (self._is_physical(lease) and first is not None and host in first.assignment) or saved_there:
+        is_there = self._is_physical(lease) and first is not None and host in first.assignment
+        if host in self._state.closed_hosts and (is_there or saved_there):
+            return
+        if is_there and self._goes_on_without(lease):
+            self._replace_hosts(lease, now, is_known=False)
+        elif is_there or saved_there:
             self._state.cloud.discard(lease.lease_id, now)
             self._deviations.replace_lost(lease, now, _HOST_FAILED)
         elif any(host in r.assignment and r.start < until for r in lease.reservations):
             self._deviations.move(lease, now, _HOST_FAILED)
 
+    def _goes_on_without(self, lease: Lease) -> bool:
+        """Whether a lease promises capacity, of which its consumer may use what is left."""
+        runs = lease.active_since is not None and lease.lease_id not in self._state.operations
+        return runs and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+
+    def _dead(self) -> frozenset[int]:
+        return frozenset(self._state.planner.plan.outages) - self._state.closed_hosts
+
+    def _replace_hosts(self, lease: Lease, now: int, *, is_known: bool) -> None:
+        """Other hosts for the VMs of a running lease whose hosts are dead; without any the lease goes on as it is.
+
+        A compute service that is silent for a while need not mean that the VMs are gone.
+
+        :param is_known: whether it was said already that hosts are missing
+        """
+        state, dead = self._state, self._dead()
+        before = lease.reservations[0].assignment
+        lost = tuple(vm for vm, host in enumerate(before) if host in dead)
+        unchanged = tuple(range(lease.request.node_count))
+        present = hosts_of(lease, lease.request, unchanged, dead)
+        assert present is not None
+        try:
+            moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
+        except NotPlannableError:
+            if not is_known:
+                degraded = state.put(replace(lease, reason=f"{_HOST_FAILED}, and no other is free"))
+                state.recorder.hosts_lost(degraded, lost, replaced=False)
+            return
+        state.recorder.count("moved_reservations")
+        state.recorder.hosts_lost(state.put(replace(moved, reason=_HOST_FAILED)), lost, replaced=True)
+
+    def _heal(self, now: int) -> None:
+        """Hosts for those who go on without; some may have come free or back."""
+        state = self._state
+        for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
+            if not self._goes_on_without(lease) or not lease.reservations:
+                continue
+            if not self._dead().isdisjoint(lease.reservations[0].assignment):
+                self._replace_hosts(lease, now, is_known=True)
+
     def _is_physical(self, lease: Lease) -> bool:
         """Whether there is something of the lease on its hosts, or is about to be."""
-        return lease.active_since is not None or lease.lease_id in self._state.operations
+        return lease.active_since is not None or lease.is_prepared or lease.lease_id in self._state.operations
 
     def host_up(self, host: int, now: int) -> None:
         """A host is back, empty; leases that wait for a later place may use it at once."""
@@ -88,7 +149,15 @@ class Outages:
         if host not in plan.outages:
             return
         thought_away_until = plan.outage_end(host)
+        was_dead = host not in self._state.closed_hosts
+        self._state.closed_hosts.discard(host)
         plan.unblock(host)
+        for lease in [each for each in plan.leases.values() if was_dead and self._goes_on_without(each)]:
+            assignment = lease.reservations[0].assignment
+            if host in assignment and self._dead().isdisjoint(assignment):
+                # What ran there went on, or can be begun again by its consumer.
+                self._state.recorder.hosts_whole(lease)
+        self._heal(now)
         moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
         self._state.recorder.count("replans", moved)
 
@@ -98,6 +167,7 @@ class Outages:
         for host in sorted(plan.outages):
             if plan.outage_end(host) <= now:
                 self._take_away(host, now, now + self._state.options.host_repair_time)
+        self._heal(now)
 
     # -- another site ------------------------------------------------------------------------------------
 

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from lease_scheduler.engine.agenda import Agenda, next_due
+from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
+
+
+#: Seconds after which hosts that were not free for a preparation are looked at again.
+PREPARATION_INTERVAL = 5
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,8 @@ class EngineOptions:
 
     :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
     :ivar boot_attempts: how often the VMs of a lease are started before it fails
+    :ivar preparation_time: seconds before the start of a reservation from which on its VMs are booted, if its hosts are
+        free then
     :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
@@ -27,6 +33,7 @@ class EngineOptions:
 
     planning_lead: int = 0
     boot_attempts: int = 3
+    preparation_time: int = 0
     host_repair_time: int = 3600
     explain_refusals: bool = True
 
@@ -36,7 +43,9 @@ class EngineState:
     """The live state of an engine.
 
     :ivar operations: what the cloud is carrying out, by lease
+    :ivar closed_hosts: hosts that are out of service for anything new, while what runs there goes on
     :ivar running: leases whose run the engine is counting
+    :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
     """
 
@@ -46,8 +55,10 @@ class EngineState:
     recorder: Recorder
     options: EngineOptions
     agenda: Agenda = field(default_factory=Agenda)
+    preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
     failed_boots: Counter[str] = field(default_factory=Counter)
+    closed_hosts: set[int] = field(default_factory=set)
     running: set[str] = field(default_factory=set)
 
     def lease(self, lease_id: str | None) -> Lease | None:
@@ -61,7 +72,8 @@ class EngineState:
     def publish(self, now: int) -> int:
         """Store every lease that changed and note when something is due for it.
 
-        VMs of leases that the planner sent back to the queue are destroyed.
+        VMs of leases that the planner sent back to the queue are destroyed, and those that run have the cloud follow them
+        to other hosts.
 
         :return: how many leases changed
         """
@@ -75,11 +87,42 @@ class EngineState:
             elif operation is not None and operation.kind is OperationKind.START and not _boots(lease, operation):
                 del self.operations[lease_id]
                 self.cloud.discard(lease_id, now)
-            due = next_due(lease, in_operation=lease_id in self.operations)
-            if due is not None:
-                self.agenda.push(lease, due)
+            elif operation is None and before is not None and _left_behind(before, lease):
+                self.cloud.discard(lease_id, now)
+            elif operation is None and before is not None and _runs_elsewhere(before, lease):
+                hosts = lease.reservations[0].assignment
+                self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
+            self._note(lease, now)
             self.store.save(lease)
         return len(changes)
+
+    def waits_for_preparation(self, lease: Lease) -> bool:
+        """Whether its VMs may be booted ahead and are not yet."""
+        return (
+            self.options.preparation_time > 0
+            and lease.kind is LeaseKind.RESERVATION
+            and lease.state is LeaseState.READY
+            and bool(lease.reservations)
+            and bool(lease.reservations[0].assignment)
+            and not lease.is_prepared
+            and lease.lease_id not in self.operations
+        )
+
+    def _note(self, lease: Lease, now: int) -> None:
+        """Remember when something is due for a lease."""
+        due = next_due(lease, in_operation=lease.lease_id in self.operations)
+        if due is not None:
+            self.agenda.push(lease, due)
+        if self.waits_for_preparation(lease):
+            self.preparations.push(lease, (self.next_preparation(lease, now), Due.PREPARE))
+
+    def next_preparation(self, lease: Lease, now: int) -> int:
+        """The next instant after now at which it is seen whether the VMs of a lease can be booted ahead.
+
+        It follows from the lease alone, so that an engine that takes over looks at the same instants.
+        """
+        first = lease.reservations[0].run_start - self.options.preparation_time
+        return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
 
     def _destroy(self, before: Lease, now: int) -> None:
         assert before.active_since is not None
@@ -94,6 +137,14 @@ class EngineState:
         self.running.discard(lease.lease_id)
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.reservations[0].assignment)
         return replace(lease, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
+
+    def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
+        """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
+        if before.active_since is None or after.reservations[0].run_start == before.reservations[0].run_start:
+            return after
+        self.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
+        accumulated = after.accumulated + now - before.active_since
+        return self.put(replace(after, accumulated=accumulated, active_since=now))
 
     def begin(
         self, kind: OperationKind, lease: Lease, due: int, now: int, migration: MigrationRound | None = None
@@ -121,7 +172,7 @@ class EngineState:
         self.planner.plan.remove(lease.lease_id)
         return final
 
-    def restore(self, leases: Iterable[Lease], operations: Iterable[Operation]) -> None:
+    def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
         """Take over live leases and what the cloud is doing for them; nothing is stored and nothing is commanded."""
         plan = self.planner.plan
         plan.put_all(sorted(leases, key=lambda lease: lease.sequence))
@@ -134,9 +185,7 @@ class EngineState:
         for lease in plan.leases.values():
             if lease.active_since is not None:
                 self.running.add(lease.lease_id)
-            due = next_due(lease, in_operation=lease.lease_id in self.operations)
-            if due is not None:
-                self.agenda.push(lease, due)
+            self._note(lease, now)
 
 
 def _boots(lease: Lease, operation: Operation) -> bool:
@@ -144,4 +193,18 @@ def _boots(lease: Lease, operation: Operation) -> bool:
     if lease.state is not LeaseState.READY or not lease.reservations:
         return False
     reservation = lease.reservations[0]
-    return reservation.assignment == operation.assignment and reservation.run_start <= operation.begun
+    return reservation.assignment == operation.assignment and reservation.start <= operation.begun
+
+
+def _runs_elsewhere(before: Lease, after: Lease) -> bool:
+    """Whether a lease runs on and has other hosts."""
+    if before.active_since is None or after.active_since is None:
+        return False
+    return before.reservations[0].assignment != after.reservations[0].assignment
+
+
+def _left_behind(before: Lease, after: Lease) -> bool:
+    """Whether VMs that were booted ahead are of no use any more; an end sees to them itself."""
+    if not before.is_prepared or after.is_final or after.state is LeaseState.ACTIVE:
+        return False
+    return not after.is_prepared or after.reservations[0].assignment != before.reservations[0].assignment

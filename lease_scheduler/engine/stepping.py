@@ -10,6 +10,7 @@ from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
@@ -34,6 +35,7 @@ class Steps:
         self._deviations = deviations
         self._outages = outages
         self._lifecycle = Lifecycle(state, deviations)
+        self._preparation = Preparation(state)
         self.submitted: deque[tuple[LeaseRequest, tuple[int, ...] | None]] = deque()
         self.sequence = 0
 
@@ -56,12 +58,13 @@ class Steps:
     def next_due(self) -> int | None:
         """The next instant at which something is planned; none if nothing is."""
         agenda = self._state.agenda
+        ahead = self._preparation.next_due()
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry
             if self._is_due(instant, what, lease_id) is not None:
-                return instant
+                return instant if ahead is None else min(instant, ahead)
             agenda.drop_first()
-        return None
+        return ahead
 
     def serve_queue(self, now: int) -> None:
         """Give queued leases places, and begin what can begin at once.
@@ -69,6 +72,7 @@ class Steps:
         A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
         nothing else to come, nobody would look at the queue another time.
         """
+        self._preparation.prepare(now)
         plan = self._state.planner.plan
         while True:
             self._state.planner.process_queue(now + self._state.options.planning_lead)
@@ -107,6 +111,9 @@ class Steps:
     def _handle(self, event: CloudEvent, now: int) -> None:
         if event.kind is EventKind.HOST_DOWN and event.host is not None:
             self._outages.host_down(event.host, now)
+            return
+        if event.kind is EventKind.HOST_CLOSED and event.host is not None:
+            self._outages.host_closed(event.host, now)
             return
         if event.kind is EventKind.HOST_UP and event.host is not None:
             self._outages.host_up(event.host, now)

@@ -209,6 +209,12 @@ class Lease:
         """Whether nothing can happen to it any more."""
         return self.state in FINAL_STATES
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether its VMs boot ahead of its start, or have booted."""
+        first = self.reservations[0] if self.reservations else None
+        return self.state is LeaseState.READY and first is not None and first.start < first.run_start
+
     def to(self, *states: LeaseState, reason: str = "") -> Lease:
         """The lease after going through the states one after the other.
 

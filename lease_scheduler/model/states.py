@@ -57,7 +57,8 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.SUSPENDED_QUEUED: frozenset({_S.SUSPENDED_SCHEDULED}),
     _S.SUSPENDED_SCHEDULED: frozenset({_S.SUSPENDED_QUEUED, _S.SUSPENDED_PENDING, _S.MIGRATING, _S.RESUMING}),
     _S.MIGRATING: frozenset({_S.SUSPENDED_SCHEDULED}),
-    _S.RESUMING: frozenset({_S.RESUMED_READY}),
+    # What could not be brought back is put away again.
+    _S.RESUMING: frozenset({_S.RESUMED_READY, _S.SUSPENDING}),
     _S.RESUMED_READY: frozenset({_S.ACTIVE}),
 }
 

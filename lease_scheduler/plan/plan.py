@@ -176,6 +176,13 @@ class Plan:
         """Node sets that are nobody's in the terms of the plan."""
         return self._demands.of(nodes)
 
+    def has_room(self, lease: Lease, start: int, end: int) -> bool:
+        """Whether the hosts of a lease's first reservation could hold it in an interval in which it holds nothing yet."""
+        if end <= start:
+            return True
+        hosts, amounts = self.holding(lease.request, lease.reservations[0].assignment)
+        return bool((self.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
+
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
         """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
         known = self._holdings.get(request.lease_id)

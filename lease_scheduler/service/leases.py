@@ -240,11 +240,12 @@ class Leases:
         return change.after, numbered(updated, change.after.request)
 
     def _follow(self, change: Change) -> None:
-        """Have the cloud follow a change of a lease whose VMs run."""
-        after = change.after
+        """Have the cloud follow other terms of a lease whose VMs run; of other hosts the engine tells it itself."""
+        before, after = change.before, change.after
         if after.active_since is None or after.is_final or not after.reservations:
             return
-        self._site.adjust(after)
+        if before.active_since is None or before.reservations[0].assignment == after.reservations[0].assignment:
+            self._site.adjust(after)
 
     def end(self, context: Document, lease_id: str) -> Answer:
         """The lease is done before its time."""

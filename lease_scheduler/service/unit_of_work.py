@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from threading import Lock
 
 from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
@@ -11,7 +12,7 @@ from lease_scheduler.engine.records import Changes, Intent, LeaseDocument, Messa
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.notifications import transition_message
+from lease_scheduler.service.notifications import document_message, transition_message
 
 
 class StepClock:
@@ -61,7 +62,7 @@ class UnitOfWork:
         self._touched = {
             lease.lease_id
             for lease in self.leases.values()
-            if lease.started is not None or lease.lease_id in self._open
+            if lease.started is not None or lease.is_prepared or lease.lease_id in self._open
         }
 
     def _restore_intent(self, intent: Intent) -> None:
@@ -175,6 +176,36 @@ class UnitOfWork:
     def count(self, what: str, number: int = 1) -> None:
         """Something countable happened."""
         self.counters[what] += number
+
+    def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
+        """Hosts of a running lease failed; its consumer is told what became of them."""
+        document = self.documents[lease.lease_id]
+        reservations = tuple(
+            replace(
+                record,
+                missing_resources=record.missing_resources if replaced else True,
+                resources_changed=True if replaced else record.resources_changed,
+            )
+            if any(record.first_node <= vm < record.first_node + record.node_count for vm in vms)
+            else record
+            for record in document.reservations
+        )
+        if replaced:
+            # All that was missing has been found.
+            reservations = tuple(replace(record, missing_resources=False) for record in reservations)
+        self._tell_of_hosts(lease, replace(document, degraded=not replaced, reservations=reservations))
+
+    def hosts_whole(self, lease: Lease) -> None:
+        """Hosts of a running lease are back."""
+        document = self.documents[lease.lease_id]
+        if document.degraded:
+            reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
+            self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
+
+    def _tell_of_hosts(self, lease: Lease, document: LeaseDocument) -> None:
+        self.put_document(document)
+        what = "lease.degraded" if document.degraded else "lease.healed"
+        self.notify(document_message(what, lease, document, self.now))
 
     # -- cloud (engine.interfaces.Cloud) ------------------------------------------------------------------
 

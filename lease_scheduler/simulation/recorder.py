@@ -27,3 +27,11 @@ class RunRecorder:
     def count(self, what: str, number: int = 1) -> None:
         """See ``engine.interfaces.Recorder``."""
         self.counters[what] += number
+
+    def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        self.counters["replaced_vms" if replaced else "missing_vms"] += len(vms)
+
+    def hosts_whole(self, lease: Lease) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        self.counters["healed_leases"] += 1

@@ -165,6 +165,7 @@ RUN_SETTINGS = st.builds(
         EngineOptions,
         planning_lead=st.sampled_from([0, 0, 10]),
         boot_attempts=st.integers(1, 3),
+        preparation_time=st.sampled_from([0, 0, 30, 500]),
         host_repair_time=st.sampled_from([60, 3600]),
         explain_refusals=st.booleans(),
     ),

@@ -14,6 +14,8 @@ from lease_scheduler.model.states import LeaseState
 from .conftest import request
 
 PLACE = Reservation((0,), 100, 132, 500, 532)
+#: Nothing comes before its run.
+AT_ONCE = replace(PLACE, start=132)
 MOVED = replace(PLACE, migrations=(MigrationRound(40, 60, ((0, 1, 0),)), MigrationRound(60, 80, ((0, 0, 1),))))
 
 
@@ -24,7 +26,9 @@ def _lease(state: LeaseState, *reservations: Reservation, number: int = 0) -> Le
 @pytest.mark.parametrize(
     ("state", "reservation", "due"),
     [
-        (LeaseState.READY, PLACE, (132, Due.START)),
+        (LeaseState.READY, AT_ONCE, (132, Due.START)),
+        # Booted ahead.
+        (LeaseState.READY, PLACE, (132, Due.ACTIVATE)),
         (LeaseState.ACTIVE, PLACE, (500, Due.CLOSE)),
         (LeaseState.SUSPENDED_SCHEDULED, PLACE, (100, Due.RESUME)),
         (LeaseState.SUSPENDED_SCHEDULED, MOVED, (40, Due.MIGRATE)),

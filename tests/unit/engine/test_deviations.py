@@ -97,10 +97,66 @@ def test_a_host_that_dies_under_a_running_lease(
         assert "host failed" in lease.reason
 
 
-def test_a_reservation_without_any_other_host_fails_with_the_reason(make_world: MakeWorld) -> None:
-    world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), cloud=DOWN).end()
-    assert (world["1"].state, world["1"].ended) == (LeaseState.FAILED, 500)
-    assert world["1"].reason == "its host failed, and no other hosts are free"
+def test_a_reservation_without_any_other_host_goes_on_without_it(make_world: MakeWorld) -> None:
+    """What is left of the capacity is its consumer's, and he is told what is missing."""
+    world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), cloud=DOWN).until(500)
+    assert world["1"].reason == "its host failed, and no other is free"
+    assert world.counters["missing_vms"] == 1
+    assert (world.end()["1"].state, world["1"].ended, world["1"].accumulated) == (LeaseState.DONE, 1000, 1000)
+
+
+def test_only_the_vms_of_the_dead_host_go_elsewhere(make_world: MakeWorld) -> None:
+    world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), hosts=3, cloud=DOWN).until(500)
+    assert world["1"].state is LeaseState.ACTIVE
+    assert world["1"].reservations[0].assignment == (2, 1)
+    assert world.counters["replaced_vms"] == 1
+    assert (world.end()["1"].state, world["1"].ended, world["1"].accumulated) == (LeaseState.DONE, 1000, 1000)
+
+
+def test_what_is_missing_is_found_when_a_host_comes_free(make_world: MakeWorld) -> None:
+    """The third host is another reservation's until 700."""
+    world = make_world(
+        request("1", RESERVATION, 2, start=0, duration=1000),
+        request("2", RESERVATION, 1, start=0, duration=700),
+        hosts=3,
+        cloud=DOWN,
+    )
+    assert world.until(699).counters["replaced_vms"] == 0
+    world.until(701)
+    assert world["1"].reservations[0].assignment == (2, 1)
+    assert world.counters["replaced_vms"] == 1
+    assert world.end()["1"].accumulated == 1000
+
+
+def test_a_lease_is_whole_again_when_its_host_is_back(make_world: MakeWorld) -> None:
+    cloud = CloudBehaviour(host_failures=(HostFailure(host=0, instant=500, duration=100),))
+    world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), cloud=cloud).end()
+    assert (world.counters["missing_vms"], world.counters["healed_leases"]) == (1, 1)
+    assert world["1"].state is LeaseState.DONE
+
+
+def test_a_closed_host_takes_nothing_new_and_keeps_what_runs(make_world: MakeWorld) -> None:
+    """As when an operator disables its compute service; what is planned there is moved."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=1000),
+        request("2", RESERVATION, 1, start=0, duration=300),
+        request("3", RESERVATION, 1, submitted=10, start=400, duration=100),
+        hosts=3,
+    ).until(100)
+    for lease_id in "123":
+        assert world[lease_id].reservations
+    closed = world["1"].reservations[0].assignment[0]
+    world.run.engine._outages.host_closed(closed, 100)
+    world.run.engine.step()
+    assert world["1"].state is LeaseState.ACTIVE
+    planned = request("4", LeaseKind.IMMEDIATE, 2, submitted=100, duration=1)
+    world.run.engine.submit(planned)
+    world.run.engine.step()
+    world.end()
+    assert (world["1"].accumulated, world["1"].state) == (1000, LeaseState.DONE)
+    assert world["3"].state is LeaseState.DONE
+    assert world["4"].state is LeaseState.REJECTED
+    assert "host_failures" not in world.counters
 
 
 def test_what_is_planned_on_a_dead_host_soon_is_moved_and_later_leases_wait(make_world: MakeWorld) -> None:

@@ -19,8 +19,8 @@ from lease_scheduler.model.states import (
 )
 
 # From the dissertation's table 3.1 with its rows put right. What is behind the bar is not in that table: cancelling and
-# failing, which it has as rows for "any" state, and the loss of saved memory with its host and the end of a lease whose
-# memory is saved, which are ours.
+# failing, which it has as rows for "any" state, the loss of saved memory with its host, the end of a lease whose memory
+# is saved, and the putting away of what could not be brought back, which are ours.
 TABLE = """
 new                 -> pending                                                           |
 pending             -> scheduled queued rejected rejected-by-user                        | cancelled
@@ -34,7 +34,7 @@ suspended-pending   -> suspended-queued suspended-scheduled                     
 suspended-queued    -> suspended-scheduled                                               | cancelled failed queued done
 suspended-scheduled -> suspended-queued suspended-pending migrating resuming             | cancelled failed queued done
 migrating           -> suspended-scheduled                                               | cancelled failed queued done
-resuming            -> resumed-ready                                                     | cancelled failed queued done
+resuming            -> resumed-ready                                                     | cancelled failed queued done suspending
 resumed-ready       -> active                                                            | cancelled failed queued done
 done                ->                                                                   |
 rejected            ->                                                                   |

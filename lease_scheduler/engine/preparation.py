@@ -1,0 +1,55 @@
+"""Reservations whose VMs are booted ahead, so that they run at the start (haizea 7.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease
+
+
+class Preparation:
+    """Takes the hosts of a reservation some time before its start, if nobody else has them then.
+
+    Nothing is promised for that time: whoever has the hosts keeps them until the start, and the VMs boot late. A
+    suspension that makes room is over in time if ``PlanningOptions.suspend_buffer`` is at least as long.
+
+    :param state: what the parts of the engine share
+    """
+
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+
+    def next_due(self) -> int | None:
+        """The next instant at which hosts may be taken ahead; none if no reservation waits for that."""
+        while (entry := self._state.preparations.first()) is not None:
+            instant, _, lease_id = entry
+            if self._waiting(lease_id, instant) is not None:
+                return instant
+            self._state.preparations.drop_first()
+        return None
+
+    def prepare(self, now: int) -> None:
+        """Begin with every reservation whose time has come and whose hosts are free."""
+        state = self._state
+        while (entry := state.preparations.pop(now)) is not None:
+            instant, what, lease_id = entry
+            lease = self._waiting(lease_id, instant)
+            if lease is None or lease.reservations[0].run_start <= now:
+                continue
+            first = lease.reservations[0]
+            if not state.planner.plan.has_room(lease, now, first.run_start):
+                state.preparations.push(lease, (state.next_preparation(lease, now), what))
+                continue
+            prepared = state.put(replace(lease, reservations=(replace(first, start=now), *lease.reservations[1:])))
+            state.begin(OperationKind.START, prepared, first.run_start, now)
+            state.publish(now)
+
+    def _waiting(self, lease_id: str, instant: int) -> Lease | None:
+        """The lease that an entry is about; none if the entry is stale."""
+        lease = self._state.lease(lease_id)
+        if lease is None or not self._state.waits_for_preparation(lease):
+            return None
+        is_one_of_its = self._state.next_preparation(lease, instant - 1) == instant
+        return lease if is_one_of_its and instant < lease.reservations[0].run_start else None
