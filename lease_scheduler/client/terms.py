@@ -8,7 +8,7 @@ from lease_scheduler.client import arguments
 from lease_scheduler.client.rest import Document
 
 KINDS = ("reservation", "immediate", "deadline", "best-effort")
-PREEMPTION_MODES = ("suspend", "cancel", "none")
+PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")
 ON_END = ("delete", "shelve", "snapshot", "keep")
 _DATE = "UTC, as 2030-01-31T12:00, or with an offset, or now"
 _DURATION = "as 2h30m, 1d, PT2H30M or seconds"

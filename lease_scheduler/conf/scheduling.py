@@ -60,8 +60,20 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="Which leases are suspended when they have to make room.",
     ),
-    cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="MB of memory that a host saves in a second."),
-    cfg.FloatOpt("resume_rate", default=50.0, min=0.001, help="MB of memory that a host loads in a second."),
+    cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="MB that a host saves in a second."),
+    cfg.FloatOpt("resume_rate", default=50.0, min=0.001, help="MB that a host loads in a second."),
+    cfg.StrOpt(
+        "shelved_size",
+        default="memory",
+        choices=[("memory", "as much as the VM has memory"), ("disk", "as much as its disk holds at most")],
+        help="How much is copied of a VM that is shelved.",
+    ),
+    cfg.IntOpt(
+        "stop_time",
+        default=60,
+        min=0,
+        help="Seconds to stop one VM of a lease whose preemption mode is stop; Nova gives a guest 60 to end.",
+    ),
     cfg.StrOpt(
         "suspend_resume_exclusion",
         default="local",
@@ -109,7 +121,8 @@ OPTIONS: list[cfg.Opt] = [
             ("yes", "it may resume elsewhere after its memory was moved"),
             ("yes-notransfer", "it may resume anywhere at once, as with a shared store"),
         ],
-        help="Whether suspended leases may change hosts.",
+        help="Whether leases that were suspended may change hosts. Nova moves no suspended server. What was shelved "
+        "may always, and what was stopped never.",
     ),
     cfg.FloatOpt(
         "migration_bandwidth", default=1000.0, min=0.001, help="Mb/s at which saved memory moves between hosts."

@@ -14,6 +14,7 @@ from lease_scheduler.plan.options import (
     Migration,
     PlanningOptions,
     PreemptAt,
+    ShelvedSize,
     Suspension,
 )
 
@@ -32,6 +33,8 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
         exclusion=Exclusion(group.suspend_resume_exclusion),
         override_suspend_time=group.override_suspend_time,
         override_resume_time=group.override_resume_time,
+        stop_time=group.stop_time,
+        shelved_size=ShelvedSize(group.shelved_size),
         suspend_estimate=Estimate(group.suspend_estimate),
         suspend_buffer=group.suspend_buffer,
         enactment_overhead=group.enactment_overhead,

@@ -86,7 +86,7 @@ class Outages:
                 self._hit_by_outage(current, host, now, until)
 
     def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
-        saved_there = lease.saved_on is not None and host in lease.saved_on
+        saved_there = self._is_on_hosts(lease) and host in (lease.saved_on or ())
         first = lease.reservations[0] if lease.reservations else None
         is_there = self._is_physical(lease) and first is not None and host in first.assignment
         if host in self._state.closed_hosts and (is_there or saved_there):
@@ -138,6 +138,11 @@ class Outages:
                 continue
             if not self._dead().isdisjoint(lease.reservations[0].assignment):
                 self._replace_hosts(lease, now, is_known=True)
+
+    @staticmethod
+    def _is_on_hosts(lease: Lease) -> bool:
+        """Whether what is saved of a lease goes down with a host."""
+        return lease.saved_on is not None and not lease.request.preemption_mode.leaves_host
 
     def _is_physical(self, lease: Lease) -> bool:
         """Whether there is something of the lease on its hosts, or is about to be."""
@@ -192,7 +197,7 @@ class Outages:
 
     def _hit_by_change(self, lease: Lease, now: int) -> None:
         hosts = self._state.planner.plan.site.hosts
-        lost_memory = lease.saved_on is not None and any(not hosts[host].capacity for host in lease.saved_on)
+        lost_memory = self._is_on_hosts(lease) and any(not hosts[host].capacity for host in lease.saved_on or ())
         misplaced = [r for r in lease.reservations if self._has_no_room(lease, r, now)]
         if lost_memory or (misplaced and misplaced[0] is lease.reservations[0] and self._is_physical(lease)):
             self._state.cloud.discard(lease.lease_id, now)

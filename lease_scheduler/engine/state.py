@@ -13,7 +13,6 @@ from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 
-
 #: Seconds after which hosts that were not free for a preparation are looked at again.
 PREPARATION_INTERVAL = 5
 
@@ -72,8 +71,8 @@ class EngineState:
     def publish(self, now: int) -> int:
         """Store every lease that changed and note when something is due for it.
 
-        VMs of leases that the planner sent back to the queue are destroyed, and those that run have the cloud follow them
-        to other hosts.
+        VMs of leases that the planner sent back to the queue are destroyed; the cloud follows those that run to other
+        hosts.
 
         :return: how many leases changed
         """

@@ -31,13 +31,32 @@ class LeaseKind(Enum):
 
 
 class PreemptionMode(Enum):
-    """What happens to a preemptible lease that has to make room."""
+    """What happens to a preemptible lease that has to make room.
 
+    ``SHELVE`` puts disks into the image store, from where the servers begin again on any host. ``SUSPEND`` saves the
+    memory, as in Haizea. ``STOP`` switches the servers off and leaves them where they are. ``DELETE`` lets the work
+    start over. ``MIGRATE`` moves running servers to other hosts if there are free ones, and shelves them if not.
+    ``NONE`` refuses.
+    """
+
+    SHELVE = "shelve"
     SUSPEND = "suspend"
-    CANCEL = "cancel"
+    STOP = "stop"
+    DELETE = "delete"
+    MIGRATE = "migrate"
     NONE = "none"
 
     __hash__ = object.__hash__
+
+    @property
+    def saves_state(self) -> bool:
+        """Whether the work goes on later where it was interrupted, or at least with its disks."""
+        return self not in (PreemptionMode.DELETE, PreemptionMode.NONE)
+
+    @property
+    def leaves_host(self) -> bool:
+        """Whether what is saved is kept apart from the hosts, so that it survives them and any of them can go on."""
+        return self in (PreemptionMode.SHELVE, PreemptionMode.MIGRATE)
 
 
 @dataclass(frozen=True)

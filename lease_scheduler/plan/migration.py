@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil
 
-from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
 from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.plan.options import Migration, PlanningOptions
@@ -16,12 +16,19 @@ def transfer_time(size_mb: int, bandwidth_mbps: float) -> int:
     return ceil(size_mb / (bandwidth_mbps / 8))
 
 
+def migration_of(request: LeaseRequest, options: PlanningOptions) -> Migration:
+    """Whether what is saved of a lease may move: that depends on where it is."""
+    if request.preemption_mode.leaves_host:
+        return Migration.YES_NO_TRANSFER
+    return Migration.NO if request.preemption_mode is PreemptionMode.STOP else options.migration
+
+
 def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
     """Seconds after which every VM of a suspended lease could have moved, whatever goes where.
 
     VM by VM, because in the worst case all of them leave the same host.
     """
-    if options.migration is not Migration.YES:
+    if migration_of(request, options) is not Migration.YES:
         return 0
     return sum(
         node_set.count * transfer_time(node_set.resources.get(MEMORY_MB, 0), options.migration_bandwidth)
@@ -60,7 +67,7 @@ def plan_migrations(
 
     A round lasts as long as its largest transfer; the first one starts at ``earliest``.
     """
-    if options.migration is not Migration.YES:
+    if migration_of(request, options) is not Migration.YES:
         return ()
     sizes = [node_set.resources.get(MEMORY_MB, 0) for node_set in request.nodes for _ in range(node_set.count)]
     moves = [

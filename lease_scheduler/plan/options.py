@@ -32,6 +32,13 @@ class Estimate(Enum):
     SUM = "sum"
 
 
+class ShelvedSize(Enum):
+    """What a server that is shelved is thought to have to copy."""
+
+    MEMORY = "memory"
+    DISK = "disk"
+
+
 class Migration(Enum):
     """Whether a suspended lease may resume on other hosts (haizea F54)."""
 
@@ -61,6 +68,8 @@ class PlanningOptions:
     :ivar exclusion: which VMs of a lease are saved one after the other
     :ivar override_suspend_time: seconds per VM in place of memory / rate; none to compute it
     :ivar override_resume_time: the same for resuming
+    :ivar stop_time: seconds to stop one VM of a lease that is stopped when it has to make room
+    :ivar shelved_size: whether a shelved VM's disk or, as in Haizea, its memory is what has to be copied
     :ivar suspend_estimate: how long a suspension is thought to take before its hosts are known
     :ivar suspend_buffer: seconds by which a suspension finishes ahead of the reservation that it makes room for
     :ivar enactment_overhead: seconds that each command to the cloud takes
@@ -68,7 +77,7 @@ class PlanningOptions:
     :ivar scheduling_threshold_factor: a run that will be suspended must last (1 + factor) times its suspension and
         resumption (haizea F55)
     :ivar force_scheduling_threshold: seconds in place of the computed threshold; none to compute it
-    :ivar migration: whether saved memory may move
+    :ivar migration: whether memory that was saved by suspending may move
     :ivar migration_bandwidth: Mb/s between hosts
     :ivar preempt_at: when a lease that cannot be suspended is stopped
     :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
@@ -83,6 +92,8 @@ class PlanningOptions:
     exclusion: Exclusion = Exclusion.LOCAL
     override_suspend_time: int | None = None
     override_resume_time: int | None = None
+    stop_time: int = 60
+    shelved_size: ShelvedSize = ShelvedSize.MEMORY
     suspend_estimate: Estimate = Estimate.MODEL
     suspend_buffer: int = 0
     enactment_overhead: int = 0

@@ -177,7 +177,7 @@ class Plan:
         return self._demands.of(nodes)
 
     def has_room(self, lease: Lease, start: int, end: int) -> bool:
-        """Whether the hosts of a lease's first reservation could hold it in an interval in which it holds nothing yet."""
+        """Whether the hosts of a lease's first reservation could hold it when it holds nothing of them yet."""
         if end <= start:
             return True
         hosts, amounts = self.holding(lease.request, lease.reservations[0].assignment)

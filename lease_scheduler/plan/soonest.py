@@ -12,7 +12,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
-from lease_scheduler.plan.migration import migration_estimate, stay_where_possible
+from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_reservation
 
@@ -52,7 +52,7 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
     """
     plan = context.plan
     instants = [now]
-    if lease.saved_on is not None and context.options.migration is Migration.YES:
+    if lease.saved_on is not None and migration_of(lease.request, context.options) is Migration.YES:
         instants.append(now + migration_estimate(lease.request, context.options))
     demands = plan.demands(lease.request)
     return any(latest_end(plan.availability, demands, instant) - instant >= shortest for instant in instants)
@@ -131,7 +131,7 @@ def _candidates(
     fittings: list[tuple[int, Fitting]] = []
     if saved_on is not None:
         fittings.append((earliest, InPlace(context, request, saved_on)))
-    if saved_on is None or context.options.migration is not Migration.NO:
+    if saved_on is None or migration_of(request, context.options) is not Migration.NO:
         moved = migration_estimate(request, context.options) if saved_on is not None else 0
         fittings.append((earliest + moved, Anywhere(context, request)))
     yield from fittings

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from math import ceil
 
-from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
-from lease_scheduler.model.resources import MEMORY_MB
-from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, Suspension
+from lease_scheduler.model.lease import LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB
+from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, ShelvedSize, Suspension
 
 
 class SuspensionModel:
@@ -26,7 +26,7 @@ class SuspensionModel:
         kinds = self._options.suspension
         if not request.nodes or kinds is Suspension.NONE:
             return False
-        if not request.preemptible or request.preemption_mode is not PreemptionMode.SUSPEND:
+        if not request.preemptible or not request.preemption_mode.saves_state:
             return False
         return kinds is Suspension.ALL or request.node_count == 1
 
@@ -66,15 +66,21 @@ class SuspensionModel:
     def _per_vm(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
         """(number of VMs, seconds for one of them) of each node set."""
         options = self._options
+        if request.preemption_mode is PreemptionMode.STOP:
+            # Nothing is copied; the guest is given time to end.
+            return [(node_set.count, options.stop_time if suspend else 0) for node_set in request.nodes]
         fixed = options.override_suspend_time if suspend else options.override_resume_time
         rate = options.suspend_rate if suspend else options.resume_rate
         return [
-            (
-                node_set.count,
-                ceil(node_set.resources.get(MEMORY_MB, 0) / rate) if fixed is None else fixed,
-            )
+            (node_set.count, ceil(self._saved_mb(request, node_set) / rate) if fixed is None else fixed)
             for node_set in request.nodes
         ]
+
+    def _saved_mb(self, request: LeaseRequest, node_set: NodeSet) -> int:
+        """MB that are saved of a VM."""
+        if request.preemption_mode.leaves_host and self._options.shelved_size is ShelvedSize.DISK:
+            return node_set.resources.get(DISK_GB, 0) * 1024
+        return node_set.resources.get(MEMORY_MB, 0)
 
     def _total(self, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
         count = sum(number for number, _ in per_vm)

@@ -95,7 +95,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
             )
         )
     start, duration = _interval(lease, kind, now)
-    mode = lease.get("preemption_mode") or PreemptionMode.SUSPEND.value
+    mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
     request = LeaseRequest(
         lease_id=lease["id"],
         kind=kind,

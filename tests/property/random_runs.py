@@ -87,9 +87,7 @@ def _leases(draw: st.DrawFn, number: int, with_empty: bool) -> WorkloadLease:
         start,
         deadline,
         preemptible=not _rarely(draw, 4),
-        preemption_mode=draw(
-            st.sampled_from([PreemptionMode.SUSPEND] * 4 + [PreemptionMode.CANCEL, PreemptionMode.NONE])
-        ),
+        preemption_mode=draw(st.sampled_from([PreemptionMode.SUSPEND] * 4 + list(PreemptionMode))),
     )
     real = draw(st.integers(1, duration + 10)) if draw(st.booleans()) else None
     return WorkloadLease(request, real)

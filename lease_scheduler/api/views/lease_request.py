@@ -88,7 +88,7 @@ def before_end(text: str, start: int | None, end: int | None, now: int, extended
 
 
 def _default_mode(preemptible: bool) -> str:
-    mode = PreemptionMode.SUSPEND if preemptible else PreemptionMode.NONE
+    mode = PreemptionMode.SHELVE if preemptible else PreemptionMode.NONE
     return str(mode.value)
 
 

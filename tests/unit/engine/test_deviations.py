@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import MakeWorld, request
@@ -202,3 +202,36 @@ def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeW
     world.run._end_stranded()
     assert (world["1"].state, world["2"].state) == (LeaseState.CANCELLED, LeaseState.DONE)
     assert world["1"].reason == "still without a place when nothing was left to happen"
+
+
+def test_what_is_shelved_survives_its_host(make_world: MakeWorld) -> None:
+    """It is in the image store; the lease goes on elsewhere with nothing lost."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=1000, preemption_mode=PreemptionMode.SHELVE),
+        request("2", RESERVATION, 2, submitted=10, start=400, duration=300),
+        hosts=2,
+        cloud=CloudBehaviour(host_failures=(HostFailure(host=0, instant=450, duration=9000),)),
+    )
+    world.until(440)
+    saved_on = world["1"].saved_on
+    assert saved_on == (0,)
+    world.end()
+    lease = world["1"]
+    assert (lease.state, lease.accumulated) == (LeaseState.DONE, 1000)
+    assert lease.ended == 700 + 32 + 1000 - (400 - 32)
+
+
+def test_what_is_stopped_goes_on_where_it_was(make_world: MakeWorld) -> None:
+    """A host is free from 500 on; the stopped servers are on the other one, which is free at 700."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=1000, preemption_mode=PreemptionMode.STOP),
+        request("2", RESERVATION, 1, submitted=10, start=400, duration=100),
+        request("3", RESERVATION, 1, submitted=20, start=400, duration=300),
+        hosts=2,
+        planning={"stop_time": 20},
+    )
+    world.until(450)
+    (saved_on,) = world["1"].saved_on or ()
+    world.until(1200)
+    assert world["1"].reservations[0].assignment == (saved_on,)
+    assert world.end()["1"].accumulated == 1000

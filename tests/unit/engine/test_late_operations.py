@@ -314,9 +314,7 @@ def test_a_resumption_that_always_fails_is_given_up(make_world: MakeWorld) -> No
 
 
 @pytest.mark.parametrize(("instant", "ended"), [(1000, 1100), (1090, 1090)])
-def test_what_had_run_to_its_end_is_done_though_its_host_dies(
-    make_world: MakeWorld, instant: int, ended: int
-) -> None:
+def test_what_had_run_to_its_end_is_done_though_its_host_dies(make_world: MakeWorld, instant: int, ended: int) -> None:
     """At the very second of the end, when it is stopped as planned, or in the shutdown."""
     world = make_world(
         request("1", RESERVATION, start=0, duration=1000),

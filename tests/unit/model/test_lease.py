@@ -50,7 +50,7 @@ def test_each_kind_can_be_asked_for(kind: LeaseKind) -> None:
 def test_the_words_that_users_see() -> None:
     """haizea F9-F12: results are read by scripts, so these words stay."""
     assert [kind.value for kind in LeaseKind] == ["reservation", "immediate", "deadline", "best-effort"]
-    assert [mode.value for mode in PreemptionMode] == ["suspend", "cancel", "none"]
+    assert [mode.value for mode in PreemptionMode] == ["shelve", "suspend", "stop", "delete", "migrate", "none"]
 
 
 def test_a_lease_without_duration_has_no_end() -> None:

@@ -34,7 +34,7 @@ suspended-pending   -> suspended-queued suspended-scheduled                     
 suspended-queued    -> suspended-scheduled                                               | cancelled failed queued done
 suspended-scheduled -> suspended-queued suspended-pending migrating resuming             | cancelled failed queued done
 migrating           -> suspended-scheduled                                               | cancelled failed queued done
-resuming            -> resumed-ready                                                     | cancelled failed queued done suspending
+resuming            -> resumed-ready                                          | cancelled failed queued done suspending
 resumed-ready       -> active                                                            | cancelled failed queued done
 done                ->                                                                   |
 rejected            ->                                                                   |

@@ -114,7 +114,7 @@ def test_all_victims_together_may_not_be_enough(make_planner: MakePlanner, make_
         ({}, True),
         ({"preemptible": False}, False),
         ({"preemption_mode": PreemptionMode.NONE}, False),
-        ({"preemption_mode": PreemptionMode.CANCEL}, True),
+        ({"preemption_mode": PreemptionMode.DELETE}, True),
     ],
 )
 def test_who_is_a_victim_by_its_own_terms(

@@ -147,7 +147,7 @@ def test_a_preempted_lease_is_suspended_in_time(make_planner: MakePlanner, make_
 @pytest.mark.parametrize(
     ("terms", "options"),
     [
-        ({"preemption_mode": PreemptionMode.CANCEL}, {}),
+        ({"preemption_mode": PreemptionMode.DELETE}, {}),
         ({}, {"suspension": Suspension.NONE}),
         ({}, {"suspend_rate": 1}),
     ],

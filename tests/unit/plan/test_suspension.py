@@ -7,8 +7,8 @@ from math import ceil
 import pytest
 
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
-from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, Suspension
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, ShelvedSize, Suspension
 from lease_scheduler.plan.suspension import SuspensionModel
 
 LOCAL, GLOBAL = (61.86, 66.27), (63.67, 81.27)
@@ -118,7 +118,10 @@ def test_the_threshold_counts_the_resumption_of_a_lease_that_has_to_resume() -> 
         (Suspension.SERIAL_ONLY, 2, {}, False),
         (Suspension.ALL, 2, {}, True),
         (Suspension.ALL, 1, {"preemptible": False}, False),
-        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.CANCEL}, False),
+        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.DELETE}, False),
+        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.SHELVE}, True),
+        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.STOP}, True),
+        (Suspension.ALL, 1, {"preemption_mode": PreemptionMode.MIGRATE}, True),
     ],
 )
 def test_who_may_be_suspended(suspension: Suspension, nodes: int, terms: dict[str, object], allowed: bool) -> None:
@@ -127,6 +130,26 @@ def test_who_may_be_suspended(suspension: Suspension, nodes: int, terms: dict[st
     assert model.can_suspend(_request((nodes, 1024), **terms)) is allowed
     if not allowed:
         assert model.threshold(_request((nodes, 1024), **terms), 1, resuming=False) == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "seconds"),
+    [
+        (PreemptionMode.SUSPEND, ShelvedSize.DISK, 32),
+        (PreemptionMode.SHELVE, ShelvedSize.MEMORY, 32),
+        (PreemptionMode.SHELVE, ShelvedSize.DISK, 320),
+        (PreemptionMode.STOP, ShelvedSize.DISK, 45),
+    ],
+)
+def test_what_is_copied_depends_on_the_mode(mode: PreemptionMode, size: ShelvedSize, seconds: int) -> None:
+    """haizea 7.2: the memory if it is suspended, the disk if it is shelved, and nothing if it is stopped."""
+    vm = Resources({MEMORY_MB: 1024, DISK_GB: 10})
+    request = LeaseRequest(
+        "1", LeaseKind.BEST_EFFORT, (NodeSet(1, vm),), 0, duration=10, preemptible=True, preemption_mode=mode
+    )
+    model = SuspensionModel(PlanningOptions(suspend_rate=32, resume_rate=32, shelved_size=size, stop_time=45))
+    assert model.suspend_time(request, (0,)) == seconds
+    assert model.resume_time(request, (0,)) == (0 if mode is PreemptionMode.STOP else seconds)
 
 
 def test_vms_that_exclude_each_other_take_turns() -> None:

@@ -41,13 +41,13 @@ def lease(**more: Any) -> dict[str, Any]:
             {"kind": "deadline", "start_date": "2030-02-01 00:00", "duration": "PT1H", "deadline": "2030-02-01 01:00"},
             {"start": 1_896_134_400, "duration": HOUR, "deadline": 1_896_138_000, "end": None},
         ),
-        ({"kind": "best-effort"}, {"duration": None, "preemptible": True, "preemption_mode": "suspend"}),
+        ({"kind": "best-effort"}, {"duration": None, "preemptible": True, "preemption_mode": "shelve"}),
         ({"kind": "best-effort", "duration": "2h30m"}, {"duration": 9_000}),
         (
             {"kind": "best-effort", "preemptible": False},
             {"preemptible": False, "preemption_mode": "none"},
         ),
-        ({"kind": "best-effort", "preemption_mode": "cancel"}, {"preemption_mode": "cancel"}),
+        ({"kind": "best-effort", "preemption_mode": "delete"}, {"preemption_mode": "delete"}),
         ({**DATES, "extras": {"team": "a"}}, {"extras": {"team": "a"}, "preemptible": False}),
         ({**DATES, "before_end_date": "2030-02-01T12:00:00+01:00"}, {"before_end": 1_896_174_000}),
         (
@@ -216,8 +216,8 @@ class TestChanges:
 
     def test_of_a_best_effort_lease(self, client: Client, site: Site) -> None:
         path = self.path(client, kind="best-effort", duration="1h")
-        assert client.put(path, {"duration": "3h", "preemption_mode": "cancel", "version": 1}).status_code == 200
-        assert site.calls[-1][3] == {"duration": 3 * HOUR, "preemption_mode": "cancel", "version": 1}
+        assert client.put(path, {"duration": "3h", "preemption_mode": "delete", "version": 1}).status_code == 200
+        assert site.calls[-1][3] == {"duration": 3 * HOUR, "preemption_mode": "delete", "version": 1}
         for sent, field in (
             ({"start_date": "now"}, "start_date"),
             ({"end_date": "2030-03-01 00:00"}, "end_date"),
