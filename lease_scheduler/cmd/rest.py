@@ -37,7 +37,7 @@ def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, cloc
 
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
-    return DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, {"oslo_config_config": conf})})
+    return DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, conf)})
 
 
 def is_loopback(host: str) -> bool:

@@ -1,0 +1,336 @@
+#!/bin/bash
+#
+# DevStack plug-in of lease-scheduler: source plugin.sh <mode> [phase]
+#
+# Which part is done depends on the services of the node:
+#
+#   lease-scheduler-api      configuration, database, user and catalogue, the API below /reservation
+#   lease-scheduler-engine   configuration, the engine
+#   n-sch                    LeaseFilter and LeaseWeigher
+#   n-cpu                    the inventory of which servers of leases take one
+#   any of Nova              versioned notifications
+#
+# Settings are in the file of that name. To have DevStack call it:
+#
+#   [[local|localrc]]
+#   enable_plugin lease-scheduler <URL of this repository>
+
+_XTRACE_LEASE_SCHEDULER=$(set +o | grep xtrace)
+set +o xtrace
+
+_LEASE_SCHEDULER_FILTER=lease_scheduler.nova.lease_filter.LeaseFilter
+_LEASE_SCHEDULER_WEIGHER=lease_scheduler.nova.lease_weigher.LeaseWeigher
+_LEASE_SCHEDULER_ANCHOR=lease-anchor.yaml
+
+# Those of Nova itself, for a nova.conf that names none.
+_LEASE_SCHEDULER_NOVA_FILTERS=ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter
+_LEASE_SCHEDULER_NOVA_FILTERS+=,ServerGroupAntiAffinityFilter,ServerGroupAffinityFilter
+
+
+# What the node has
+# -----------------
+
+function _lease_scheduler_runs_here {
+    is_service_enabled lease-scheduler-api lease-scheduler-engine
+}
+
+# Where clients find the service, without the version.
+function lease_scheduler_url {
+    echo "$LEASE_SCHEDULER_SERVICE_PROTOCOL://$LEASE_SCHEDULER_SERVICE_HOST/reservation"
+}
+
+# End the run unless each of these variables has a value.
+# _lease_scheduler_require name ...
+function _lease_scheduler_require {
+    local name
+    for name in "$@"; do
+        if [[ -z "${!name:-}" ]]; then
+            die $LINENO "lease-scheduler needs the variable $name, which is not set; give it a value in local.conf"
+        fi
+    done
+}
+
+# End the run with the reason if something that is needed later is not there.
+function check_lease_scheduler {
+    _lease_scheduler_require LEASE_SCHEDULER_DIR
+    if [[ ! -f "$LEASE_SCHEDULER_DIR/etc/nova/provider_config/$_LEASE_SCHEDULER_ANCHOR" ]]; then
+        die $LINENO "LEASE_SCHEDULER_DIR=$LEASE_SCHEDULER_DIR is not the repository of lease-scheduler"
+    fi
+    if _lease_scheduler_runs_here; then
+        _lease_scheduler_require STACK_USER DATA_DIR SERVICE_PASSWORD SERVICE_PROJECT_NAME SERVICE_DOMAIN_NAME \
+            KEYSTONE_SERVICE_URI REGION_NAME LEASE_SCHEDULER_SERVICE_HOST
+    fi
+    if is_service_enabled nova; then
+        _lease_scheduler_require NOVA_CONF
+    fi
+}
+
+
+# Installation
+# ------------
+
+# nova-scheduler loads the filter and the weigher out of the same package. nova-compute needs nothing of it.
+function install_lease_scheduler {
+    if _lease_scheduler_runs_here || is_service_enabled n-sch; then
+        setup_develop "$LEASE_SCHEDULER_DIR"
+    fi
+    if is_service_enabled lease-scheduler-api; then
+        pip_install uwsgi
+    fi
+}
+
+
+# Configuration
+# -------------
+
+# Write the configuration of API and engine anew, so that nothing of an earlier run is left in it.
+function configure_lease_scheduler {
+    local conf=$LEASE_SCHEDULER_CONF
+    # There are passwords in it.
+    sudo install -d -o "$STACK_USER" -m 750 "$LEASE_SCHEDULER_CONF_DIR" "$LEASE_SCHEDULER_STATE_PATH"
+    rm -f "$conf"
+
+    iniset "$conf" DEFAULT debug "${ENABLE_DEBUG_LOG_LEVEL:-True}"
+    iniset "$conf" DEFAULT use_syslog "${SYSLOG:-False}"
+    setup_logging "$conf"
+    iniset_rpc_backend lease-scheduler "$conf" DEFAULT
+    iniset "$conf" database connection "$(database_connection_url "$LEASE_SCHEDULER_DATABASE")"
+
+    configure_keystone_authtoken_middleware "$conf" "$LEASE_SCHEDULER_USER"
+    # Application credentials may be restricted to some types of service.
+    iniset "$conf" keystone_authtoken service_type reservation
+
+    iniset "$conf" service cloud nova
+    iniset "$conf" service state_path "$LEASE_SCHEDULER_STATE_PATH"
+    if [[ -n "$LEASE_SCHEDULER_COORDINATION_URL" ]]; then
+        iniset "$conf" service coordination_url "$LEASE_SCHEDULER_COORDINATION_URL"
+    fi
+
+    iniset "$conf" nova auth_type password
+    iniset "$conf" nova auth_url "$KEYSTONE_SERVICE_URI"
+    iniset "$conf" nova username "$LEASE_SCHEDULER_USER"
+    iniset "$conf" nova password "$SERVICE_PASSWORD"
+    iniset "$conf" nova user_domain_name "$SERVICE_DOMAIN_NAME"
+    iniset "$conf" nova project_name "$SERVICE_PROJECT_NAME"
+    iniset "$conf" nova project_domain_name "$SERVICE_DOMAIN_NAME"
+    iniset "$conf" nova region_name "$REGION_NAME"
+    # DevStack enters no others into the catalogue.
+    iniset "$conf" nova interface public
+    iniset "$conf" nova aggregate_freepool_name "$LEASE_SCHEDULER_FREEPOOL_NAME"
+    if is_service_enabled tls-proxy; then
+        iniset "$conf" nova cafile "$SSL_BUNDLE_FILE"
+    fi
+}
+
+# The API in uWSGI, behind the web server that all of DevStack's services are behind.
+function configure_lease_scheduler_api {
+    write_uwsgi_config "$LEASE_SCHEDULER_UWSGI_CONF" lease_scheduler.cmd.wsgi:application /reservation "" \
+        lease-scheduler-api
+    iniset "$LEASE_SCHEDULER_UWSGI_CONF" uwsgi env "LEASE_SCHEDULER_CONFIG=$LEASE_SCHEDULER_CONF"
+}
+
+# A list with a further word at its end, unless that is in it.
+# _lease_scheduler_with list,with,commas word
+function _lease_scheduler_with {
+    local list=${1//[[:space:]]/}
+    if [[ ",$list," != *",$2,"* ]]; then
+        list+=,$2
+    fi
+    echo "$list"
+}
+
+# Filter and weigher are added to what is there: other plug-ins have theirs.
+function configure_lease_scheduler_nova_scheduler {
+    local found available
+    found=$(iniget "$NOVA_CONF" filter_scheduler enabled_filters)
+    found=${found:-$_LEASE_SCHEDULER_NOVA_FILTERS}
+    iniset "$NOVA_CONF" filter_scheduler enabled_filters "$(_lease_scheduler_with "$found" LeaseFilter)"
+
+    read -r -a available <<< "$(iniget_multiline "$NOVA_CONF" filter_scheduler available_filters)"
+    if [[ ${#available[@]} -eq 0 ]]; then
+        available=(nova.scheduler.filters.all_filters)
+    fi
+    if [[ " ${available[*]} " != *" $_LEASE_SCHEDULER_FILTER "* ]]; then
+        available+=("$_LEASE_SCHEDULER_FILTER")
+    fi
+    iniset_multiline "$NOVA_CONF" filter_scheduler available_filters "${available[@]}"
+
+    found=$(iniget "$NOVA_CONF" filter_scheduler weight_classes)
+    found=${found:-nova.scheduler.weights.all_weighers}
+    iniset "$NOVA_CONF" filter_scheduler weight_classes "$(_lease_scheduler_with "$found" "$_LEASE_SCHEDULER_WEIGHER")"
+
+    iniset "$NOVA_CONF" lease_scheduler freepool "$LEASE_SCHEDULER_FREEPOOL_NAME"
+    iniset "$NOVA_CONF" lease_scheduler allow_preemptibles "$LEASE_SCHEDULER_ALLOW_PREEMPTIBLES"
+    if [[ -n "$LEASE_SCHEDULER_ON_DEMAND_HORIZON" ]]; then
+        iniset "$NOVA_CONF" lease_scheduler on_demand_horizon "$LEASE_SCHEDULER_ON_DEMAND_HORIZON"
+    fi
+}
+
+# The engine learns from these what happens to servers and hosts.
+function configure_lease_scheduler_nova_notifications {
+    case "$(iniget "$NOVA_CONF" notifications notification_format)" in
+        versioned | both) ;;
+        # Those who listen to the others go on to get them.
+        *) iniset "$NOVA_CONF" notifications notification_format both ;;
+    esac
+    iniset "$NOVA_CONF" notifications notify_on_state_change vm_and_task_state
+    case "$(iniget_multiline "$NOVA_CONF" oslo_messaging_notifications driver)" in
+        "" | noop) iniset "$NOVA_CONF" oslo_messaging_notifications driver messagingv2 ;;
+    esac
+}
+
+# The folder with inventories for nova-compute; none if nova.conf names none.
+function _lease_scheduler_provider_folder {
+    if [[ -f "${NOVA_CONF:-}" ]]; then
+        iniget "$NOVA_CONF" compute provider_config_location
+    fi
+}
+
+function configure_lease_scheduler_nova_compute {
+    local folder
+    folder=$(_lease_scheduler_provider_folder)
+    if [[ -z "$folder" ]]; then
+        folder=$LEASE_SCHEDULER_PROVIDER_CONFIG_DIR
+        iniset "$NOVA_CONF" compute provider_config_location "$folder"
+    fi
+    sudo install -D -m 644 "$LEASE_SCHEDULER_DIR/etc/nova/provider_config/$_LEASE_SCHEDULER_ANCHOR" \
+        "$folder/$_LEASE_SCHEDULER_ANCHOR"
+}
+
+# DevStack starts Nova's services after this; nova-compute gets a copy of nova.conf.
+function configure_lease_scheduler_nova {
+    if [[ ! -f "$NOVA_CONF" ]]; then
+        die $LINENO "lease-scheduler: there is no $NOVA_CONF to add to"
+    fi
+    configure_lease_scheduler_nova_notifications
+    if is_service_enabled n-sch; then
+        configure_lease_scheduler_nova_scheduler
+    fi
+    if is_service_enabled n-cpu; then
+        configure_lease_scheduler_nova_compute
+    fi
+}
+
+
+# Start
+# -----
+
+# User               Project   Roles
+# ------------------------------------------
+# lease-scheduler    service   service, admin
+function create_lease_scheduler_accounts {
+    create_service_user "$LEASE_SCHEDULER_USER" admin
+    get_or_create_service lease-scheduler reservation "OpenStack Reservation Service"
+    # Blazar's clients take an address that ends in the version as it is.
+    get_or_create_endpoint reservation "$REGION_NAME" "$(lease_scheduler_url)/v1"
+}
+
+# An empty database with all tables. It comes after DevStack has merged local.conf, which may name another one.
+function init_lease_scheduler {
+    recreate_database "$LEASE_SCHEDULER_DATABASE"
+    "$(get_python_exec_prefix)/lease-scheduler-manage" --config-file "$LEASE_SCHEDULER_CONF" db sync
+}
+
+function start_lease_scheduler {
+    local programs
+    programs=$(get_python_exec_prefix)
+    run_process lease-scheduler-engine "$programs/lease-scheduler-engine --config-file $LEASE_SCHEDULER_CONF"
+    run_process lease-scheduler-api \
+        "$programs/uwsgi --procname-prefix lease-scheduler-api --ini $LEASE_SCHEDULER_UWSGI_CONF"
+    if is_service_enabled lease-scheduler-api; then
+        echo "Waiting for lease-scheduler-api to start..."
+        if ! wait_for_service "${SERVICE_TIMEOUT:-60}" "$(lease_scheduler_url)/healthcheck"; then
+            die $LINENO "lease-scheduler-api did not start"
+        fi
+    fi
+}
+
+# The tests of blazar-tempest-plugin ask for it by that name.
+function configure_lease_scheduler_tempest {
+    iniset "$TEMPEST_CONFIG" service_available blazar True
+}
+
+
+# End
+# ---
+
+function stop_lease_scheduler {
+    stop_process lease-scheduler-api
+    stop_process lease-scheduler-engine
+}
+
+# Remove what the plug-in has made. DevStack removes databases and nova.conf itself.
+function cleanup_lease_scheduler {
+    local folder
+    if is_service_enabled lease-scheduler-api; then
+        remove_uwsgi_config "$LEASE_SCHEDULER_UWSGI_CONF" lease-scheduler-api
+    fi
+    if _lease_scheduler_runs_here; then
+        sudo rm -rf "${LEASE_SCHEDULER_CONF_DIR:?}" "${LEASE_SCHEDULER_STATE_PATH:?}"
+    fi
+    if is_service_enabled n-cpu; then
+        folder=$(_lease_scheduler_provider_folder)
+        sudo rm -f "${folder:-$LEASE_SCHEDULER_PROVIDER_CONFIG_DIR}/$_LEASE_SCHEDULER_ANCHOR"
+    fi
+}
+
+
+# Dispatch
+# --------
+
+if _lease_scheduler_runs_here || is_service_enabled nova; then
+    case "$1 ${2:-}" in
+        "stack pre-install")
+            echo_summary "Checking the settings of lease-scheduler"
+            check_lease_scheduler
+            ;;
+        "stack install")
+            echo_summary "Installing lease-scheduler"
+            install_lease_scheduler
+            ;;
+        "stack post-config")
+            echo_summary "Configuring lease-scheduler"
+            # stack.sh may have set a variable anew since it was looked at.
+            check_lease_scheduler
+            if _lease_scheduler_runs_here; then
+                configure_lease_scheduler
+            fi
+            if is_service_enabled lease-scheduler-api; then
+                configure_lease_scheduler_api
+            fi
+            if is_service_enabled nova; then
+                configure_lease_scheduler_nova
+            fi
+            ;;
+        "stack extra")
+            # The node with the API has the database and the catalogue; an engine may run elsewhere as well.
+            if is_service_enabled lease-scheduler-api; then
+                echo_summary "Initializing lease-scheduler"
+                create_lease_scheduler_accounts
+                init_lease_scheduler
+            fi
+            if _lease_scheduler_runs_here; then
+                echo_summary "Starting lease-scheduler"
+                start_lease_scheduler
+            fi
+            ;;
+        "stack test-config")
+            if is_service_enabled lease-scheduler-api && is_service_enabled tempest; then
+                echo_summary "Configuring Tempest for lease-scheduler"
+                configure_lease_scheduler_tempest
+            fi
+            ;;
+        "unstack "*)
+            if _lease_scheduler_runs_here; then
+                echo_summary "Shutting down lease-scheduler"
+                stop_lease_scheduler
+            fi
+            ;;
+        "clean "*)
+            echo_summary "Cleaning lease-scheduler"
+            cleanup_lease_scheduler
+            ;;
+    esac
+fi
+
+$_XTRACE_LEASE_SCHEDULER

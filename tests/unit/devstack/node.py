@@ -1,0 +1,155 @@
+"""A node on which DevStack calls the plug-in; everything that DevStack itself would do is written down."""
+
+from __future__ import annotations
+
+import getpass
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_REPOSITORY = Path(__file__).parents[3]
+
+#: As stack.sh runs the plug-in, and stricter: a variable that nobody gave a value to ends it.
+_PROGRAM = """
+set -o errexit -o nounset
+source "$FUNCTIONS"
+source "$PLUGIN/settings"
+source "$PLUGIN/plugin.sh" "$@"
+"""
+
+#: What a node has that has everything.
+CONTROLLER = ("key", "mysql", "rabbit", "n-api", "n-cond", "n-sch", "n-cpu", "placement-api", "tempest")
+
+#: What a node has that is there for servers alone.
+COMPUTE = ("n-cpu", "placement-client")
+
+PHASES = ("pre-install", "install", "post-config", "extra", "test-config")
+
+
+class PluginError(Exception):
+    """The plug-in has ended DevStack's run."""
+
+
+@dataclass
+class Node:
+    """A node with its files.
+
+    :ivar folder: where all files are
+    :ivar services: those that local.conf enables
+    :ivar variables: what local.conf and DevStack set
+    """
+
+    folder: Path
+    services: tuple[str, ...] = CONTROLLER
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def nova_conf(self) -> Path:
+        """Nova's configuration."""
+        return self.folder / "etc" / "nova" / "nova.conf"
+
+    @property
+    def conf(self) -> Path:
+        """Our configuration."""
+        return self.folder / "etc" / "lease-scheduler" / "lease-scheduler.conf"
+
+    @property
+    def uwsgi_conf(self) -> Path:
+        """How the API is served."""
+        return self.conf.with_name("lease-scheduler-api-uwsgi.ini")
+
+    @property
+    def state(self) -> Path:
+        """What is kept on the node."""
+        return self.folder / "data" / "lease-scheduler"
+
+    @property
+    def anchor(self) -> Path:
+        """What nova-compute adds to the host's inventory."""
+        return self.folder / "etc" / "nova" / "provider_config" / "lease-anchor.yaml"
+
+    @property
+    def tempest_conf(self) -> Path:
+        """Tempest's configuration."""
+        return self.folder / "tempest.conf"
+
+    @property
+    def programs(self) -> Path:
+        """Where installed programs are."""
+        return Path(self.variables["PROGRAMS"])
+
+    def run(self, *words: str) -> list[tuple[str, ...]]:
+        """Call the plug-in and give what it called in turn, each with its arguments.
+
+        :param words: mode and phase
+        :raises PluginError: it has ended the run, with the reason
+        """
+        ended = self.bash(_PROGRAM, *words)
+        if ended.returncode:
+            raise PluginError(ended.stderr)
+        return self.calls()
+
+    def stack(self) -> dict[str, list[tuple[str, ...]]]:
+        """What is called in each phase of stack.sh."""
+        return {phase: self.run("stack", phase) for phase in PHASES}
+
+    def bash(self, program: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of bash with the node's variables and with arguments."""
+        (self.folder / "calls").write_text("")
+        command = ["bash", "-c", program, "stack.sh", *words]
+        variables = self._all_variables() | more
+        return subprocess.run(
+            command, env=variables, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    def calls(self) -> list[tuple[str, ...]]:
+        """What the last program called."""
+        return [tuple(line.split("\t")) for line in (self.folder / "calls").read_text().splitlines()]
+
+    def _all_variables(self) -> dict[str, str]:
+        return {
+            "PATH": "/usr/bin:/bin",
+            "CALLS": str(self.folder / "calls"),
+            "FUNCTIONS": str(_HERE / "devstack.sh"),
+            "PLUGIN": str(_REPOSITORY / "devstack"),
+            "ENABLED_SERVICES": ",".join(self.services),
+            **self.variables,
+        }
+
+
+def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables: str) -> Node:
+    """A node on which DevStack has come to where plug-ins are called.
+
+    :param variables: further ones; an empty value leaves one out
+    """
+    programs = folder / "bin"
+    usual = {
+        "STACK_USER": getpass.getuser(),
+        "DATA_DIR": str(folder / "data"),
+        "SERVICE_HOST": "192.0.2.10",
+        "SERVICE_PROTOCOL": "http",
+        "SERVICE_PASSWORD": "secret",
+        "SERVICE_PROJECT_NAME": "service",
+        "SERVICE_DOMAIN_NAME": "Default",
+        "REGION_NAME": "RegionOne",
+        "KEYSTONE_SERVICE_URI": "http://192.0.2.10/identity",
+        "NOVA_CONF": str(folder / "etc" / "nova" / "nova.conf"),
+        "TEMPEST_CONFIG": str(folder / "tempest.conf"),
+        "DATABASE_PREFIX": f"sqlite:///{folder}/",
+        "PROGRAMS": str(programs),
+        "LEASE_SCHEDULER_CONF_DIR": str(folder / "etc" / "lease-scheduler"),
+        "LEASE_SCHEDULER_PROVIDER_CONFIG_DIR": str(folder / "etc" / "nova" / "provider_config"),
+    }
+    node = Node(folder, services, {name: value for name, value in (usual | variables).items() if value})
+    programs.mkdir()
+    # Is written down as well, and does nothing.
+    manage = programs / "lease-scheduler-manage"
+    manage.write_text('#!/bin/bash\nIFS=$\'\\t\'\necho "manage\t$*" >> "$CALLS"\n')
+    manage.chmod(0o755)
+    node.nova_conf.parent.mkdir(parents=True)
+    node.nova_conf.write_text(
+        "[DEFAULT]\ndebug = True\n\n[filter_scheduler]\nenabled_filters = ComputeFilter,SameHostFilter\n"
+        "\n[oslo_messaging_notifications]\ndriver = messagingv2\n"
+    )
+    return node
