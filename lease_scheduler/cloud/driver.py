@@ -42,6 +42,7 @@ class Order:
     :ivar intent_id: its number
     :ivar operation: what to do; none to destroy everything of the lease
     :ivar hosts: name of the host of each VM
+    :ivar start: when the consumer's own servers may begin
     :ivar until: when the hosts are given back according to the plan
     :ivar step: the first step that is not known to be done
     """
@@ -54,6 +55,7 @@ class Order:
     document: LeaseDocument | None = None
     until: int = 0
     step: int = 0
+    start: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -124,8 +125,15 @@ def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
     selection = load_host_selection(conf.scheduling.policy_host_selection, policies)
     preemption = load_preemption(conf.scheduling.policy_preemption, policies)
     options = planning_options(conf)
+    # Hosts that are made ready ahead must have been left by then.
+    options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
     deadline_preemption = conf.scheduling.mapper == "deadline"
     return lambda site: Planner(site, options, selection, preemption, deadline_preemption=deadline_preemption)
+
+
+def preparation_time(conf: cfg.ConfigOpts) -> int:
+    """Seconds before its start from which on a reservation is made ready; the simulated cloud needs none."""
+    return int(conf.nova.preparation_time) if conf.service.cloud == "nova" else 0
 
 
 def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
@@ -136,6 +144,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         engine=EngineOptions(
             planning_lead=group.planning_lead,
             boot_attempts=group.boot_attempts,
+            preparation_time=preparation_time(conf),
             host_repair_time=group.host_repair_time,
             explain_refusals=False,
         ),

@@ -21,12 +21,75 @@ OPTIONS: list[cfg.Opt] = [
         help="Host aggregate of all hosts that leases may use, which is made and kept; the option freepool of "
         "nova-scheduler must name the same.",
     ),
+    cfg.IntOpt(
+        "preparation_time",
+        default=60,
+        min=0,
+        help="Seconds before the start of a reservation at which its hosts are made ready and its servers are booted, "
+        "if nobody else has the hosts then. Whoever has to make room for a reservation is out of the way so much earlier, "
+        "whatever [scheduling] suspend_buffer says.",
+    ),
+    cfg.IntOpt(
+        "boot_timeout",
+        default=600,
+        min=1,
+        help="Seconds after which a server that Nova has not booted counts as failed; it is tried on other hosts.",
+    ),
+    cfg.IntOpt(
+        "operations",
+        default=20,
+        min=1,
+        help="Servers that are shelved, unshelved or moved at the same time at most. [scheduling] suspend_rate and "
+        "resume_rate have to fit what then remains for each.",
+    ),
+    cfg.IntOpt("operations_per_host", default=4, min=1, help="The same on one compute host."),
+    cfg.StrOpt(
+        "escalation",
+        default="stop",
+        choices=[
+            ("none", "it is waited for, and the reservation begins late"),
+            ("stop", "servers of leases are switched off and stay where they are"),
+            ("delete", "servers are switched off, and deleted if that takes too long as well; their work is lost"),
+        ],
+        help="What is done with preempted servers that are not shelved in time.",
+    ),
+    cfg.IntOpt(
+        "escalate_after",
+        default=60,
+        min=0,
+        help="Seconds after the planned end of a preemption when servers are switched off, and after which again they "
+        "are deleted, as far as escalation allows.",
+    ),
     cfg.FloatOpt(
         "watch_interval",
         default=10.0,
         min=0.1,
         help="Seconds between two looks at what happens in the cloud by itself: hosts that go down, servers that their "
-        "owners delete.",
+        "owners delete. Notifications make no difference to it: a host that dies sends none.",
+    ),
+    cfg.FloatOpt(
+        "inspect_interval",
+        default=60.0,
+        min=0.1,
+        help="Seconds between two looks at what is dear to ask for: inventories and traits of the hosts in Placement, "
+        "host aggregates that were edited by hand, other people's servers on hosts that a lease has for itself.",
+    ),
+    cfg.ListOpt(
+        "notification_topics",
+        default=["versioned_notifications"],
+        help="Topics of Nova's versioned notifications (its option [notifications] versioned_notifications_topics), "
+        "after which it is looked at once; none to look at intervals only.",
+    ),
+    cfg.StrOpt(
+        "notification_transport_url",
+        secret=True,
+        help="Where Nova's notifications are sent; none for where those of this service are sent ([oslo_messaging_"
+        "notifications] transport_url, or else transport_url).",
+    ),
+    cfg.StrOpt(
+        "notification_exchange",
+        default="nova",
+        help="Exchange of Nova's notifications (its option control_exchange).",
     ),
     *loading.get_session_conf_options(),
     *loading.get_auth_common_conf_options(),

@@ -50,9 +50,15 @@ def build_reservation(
 
 
 def cut_by_suspension(
-    context: PlanningContext, request: LeaseRequest, reservation: Reservation, at: int
+    context: PlanningContext, request: LeaseRequest, reservation: Reservation, at: int, now: int | None = None
 ) -> Reservation:
-    """The reservation with a suspension in place of its end, so that the hosts are free at ``at``."""
-    end = at - context.options.suspend_buffer
-    run_end = end - context.suspension.suspend_time(request, reservation.assignment)
-    return replace(reservation, run_end=run_end, end=end, closing=Closing.SUSPEND)
+    """The reservation with a suspension in place of its end, so that the hosts are free at ``at``.
+
+    :param now: at short notice the buffer ahead of ``at`` is as long as there is time for from now on; none to insist
+    """
+    seconds = context.suspension.suspend_time(request, reservation.assignment)
+    buffer = context.options.suspend_buffer
+    if now is not None:
+        buffer = min(buffer, max(0, at - now - seconds))
+    end = at - buffer
+    return replace(reservation, run_end=end - seconds, end=end, closing=Closing.SUSPEND)

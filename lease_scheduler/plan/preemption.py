@@ -67,7 +67,7 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     current = next((r for r in lease.reservations if r.start < at < r.end), None)
     if current is not None and _can_be_cut(context, lease, current, at, now):
         return context.plan.put(
-            replace(lease, reservations=(*kept, cut_by_suspension(context, lease.request, current, at)))
+            replace(lease, reservations=(*kept, cut_by_suspension(context, lease.request, current, at, now)))
         )
     if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
         if context.options.preempt_at is PreemptAt.START and at > now:
@@ -103,7 +103,7 @@ def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation
         return False
     if reservation.closing is Closing.SHUTDOWN and reservation.run_end < now:
         return False
-    cut = cut_by_suspension(context, request, reservation, at)
+    cut = cut_by_suspension(context, request, reservation, at, now)
     resuming = reservation.run_start > reservation.start
     return (
         cut.run_end > max(reservation.run_start, now - 1)

@@ -268,6 +268,7 @@ class SiteEngine:
             hosts=tuple(names[number].name for number in operation.assignment),
             request=lease.request,
             document=document,
+            start=lease.reservations[0].run_start if lease.reservations else operation.due,
             until=lease.reservations[0].end if lease.reservations else operation.due,
             step=intent.step,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -13,8 +14,17 @@ from keystoneauth1.session import Session
 from novaclient import client
 
 from lease_scheduler.cloud.driver import WaitingClock
-from lease_scheduler.cloud.nova.driver import NovaDriver
+from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+from lease_scheduler.cloud.nova.edits import Edits
+from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
+from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.inspector import Inspector
+from lease_scheduler.cloud.nova.inventories import Inventories
+from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
+from lease_scheduler.cloud.nova.strangers import Strangers
+from lease_scheduler.cloud.nova.watcher import Watcher
 
 _GROUP = "nova"
 
@@ -56,6 +66,11 @@ class Connection:
         """Nova for the consumer who gave a trust; for the service itself if there is none."""
         return self.nova if trust_id is None else self._for_consumer(trust_id)
 
+    def user_id(self) -> str | None:
+        """Id of the user that the service itself is."""
+        found: str | None = self._session.get_user_id()
+        return found
+
     def end_trust(self, trust_id: str) -> None:
         """Remove a trust, if it is there."""
         identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
@@ -77,7 +92,61 @@ class Connection:
 
     def _nova(self, session: Session, version: str) -> Any:
         group = self._conf[_GROUP]
-        return client.Client(version, session=session, interface=group.interface, region_name=group.region_name)
+        return client.Client(version, session=session, endpoint_type=group.interface, region_name=group.region_name)
+
+
+class Watching:
+    """Makes what watches the cloud, as group ``nova`` says.
+
+    :param conf: oslo.config's object
+    """
+
+    def __init__(self, conf: Any, connection: Connection) -> None:
+        self._conf = conf
+        self._connection = connection
+
+    def __call__(
+        self,
+        hosts: Hosts,
+        flavors: FlavorCatalogue,
+        is_managed: Callable[[str], bool],
+        pool: Callable[[], Collection[str]],
+    ) -> Watcher:
+        """A watcher.
+
+        :param is_managed: whether the servers of a lease are booted by us
+        :param pool: names of the hosts that leases may use
+        """
+        group, nova, adapter = self._conf[_GROUP], self._connection.nova, self._connection.placement
+        inspector = Inspector(
+            nova,
+            Inventories(adapter, Placement(adapter), pool),
+            Edits(nova, hosts.services, group.aggregate_freepool_name),
+            Strangers(nova, hosts.services),
+            group.inspect_interval,
+        )
+        return Watcher(
+            nova,
+            hosts,
+            flavors,
+            is_managed,
+            group.watch_interval,
+            self._listener(),
+            inspector,
+            self._connection.user_id,
+        )
+
+    def _listener(self) -> Listener | None:
+        group = self._conf[_GROUP]
+        if not group.notification_topics:
+            return None
+        return Listener(
+            # Not before it is needed: only the engine that leads listens.
+            lambda: notification_transport(self._conf, group.notification_transport_url),
+            group.notification_exchange,
+            group.notification_topics,
+            f"lease-scheduler.{self._conf.service.site}",
+        )
 
 
 def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
@@ -85,7 +154,13 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
 
     :param conf: oslo.config's object
     """
-    connection = Connection(conf)
+    connection, group = Connection(conf), conf[_GROUP]
+    options = DriverOptions(
+        operations=group.operations,
+        operations_per_host=group.operations_per_host,
+        boot_timeout=group.boot_timeout,
+        preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
+    )
     return NovaDriver(
         clock,
         connection.nova,
@@ -93,6 +168,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         Placement(connection.placement),
         connection.on_behalf_of,
         connection.end_trust,
-        conf[_GROUP].watch_interval,
-        conf[_GROUP].aggregate_freepool_name,
+        group.watch_interval,
+        group.aggregate_freepool_name,
+        options,
     )

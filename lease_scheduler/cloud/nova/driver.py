@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lease_scheduler.cloud.driver import (
@@ -21,9 +21,13 @@ from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
 from lease_scheduler.cloud.nova.hosts import Hosts, Node
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
+from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
+from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.servers import Servers, Wanted
+from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.nova import aggregates as metadata
 
 LOG = logging.getLogger(__name__)
@@ -33,12 +37,12 @@ _ASK_AGAIN = 1
 
 _STEPS = {
     OperationKind.START: ("aggregate", "vacate", "hold", "boot", "open"),
-    OperationKind.RESUME: ("aggregate", "vacate", "hold", "open", "unshelve"),
-    OperationKind.SUSPEND: ("close", "shelve", "release"),
+    OperationKind.RESUME: ("move-off", "aggregate", "vacate", "hold", "open", "bring-back"),
+    OperationKind.SUSPEND: ("close", "put-away", "release"),
     OperationKind.STOP: ("close", "snapshot", "delete-servers", "release", "remove"),
     # What is shelved is in the image store, from where every host gets it.
     OperationKind.MIGRATE: (),
-    OperationKind.ADJUST: ("aggregate", "hold", "open"),
+    OperationKind.ADJUST: ("join", "hold", "open", "follow", "aggregate", "boot"),
 }
 _DISCARD = ("close", "delete-servers", "release", "remove")
 
@@ -52,6 +56,9 @@ _USER_ID = "lease:user_id"
 _TRUST_ID = "lease:trust_id"
 
 _ACTIVE, _SAVED, _NONE = "active", "saved", "none"
+
+#: Modes of preemption in which servers stay on their hosts.
+_STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 
 #: What may become of servers at the end of a lease.
 _DELETE, _SNAPSHOT = "delete", "snapshot"
@@ -76,6 +83,24 @@ class _Known:
     shared: frozenset[str]
 
 
+@dataclass(frozen=True)
+class DriverOptions:
+    """What an operator sets.
+
+    :ivar operations: servers that are put away, brought back or moved at the same time at most
+    :ivar operations_per_host: the same on one host
+    :ivar boot_timeout: seconds after which a server that is not there yet has failed
+    """
+
+    operations: int = 20
+    operations_per_host: int = 4
+    boot_timeout: int = 600
+    preemption: PreemptionOptions = field(default_factory=PreemptionOptions)
+
+
+_DEFAULTS = DriverOptions()
+
+
 class NovaDriver:
     """See ``cloud.driver.Driver``.
 
@@ -86,6 +111,7 @@ class NovaDriver:
     :param end_trust: removes a trust, if it is there
     :param watch_interval: real seconds between two looks at what happens by itself
     :param freepool: name of the aggregate of all hosts that leases may use
+    :param options: what else the operator set
     """
 
     def __init__(
@@ -98,6 +124,7 @@ class NovaDriver:
         end_trust: Callable[[str], None],
         watch_interval: float,
         freepool: str,
+        options: DriverOptions = _DEFAULTS,
     ) -> None:
         self._clock = clock
         self._placement = placement
@@ -107,7 +134,9 @@ class NovaDriver:
         self._flavors = flavors = FlavorCatalogue(nova)
         self._lease_flavors = LeaseFlavors(nova)
         self._hosts = hosts = Hosts(nova_with_facts, placement)
-        self._servers = Servers(nova, on_behalf_of)
+        self._servers = Servers(nova, on_behalf_of, options.boot_timeout)
+        throttle = Throttle(options.operations_per_host, options.operations)
+        self._preemption = Preemption(nova, self._servers.on, throttle, options.preemption)
         self._watcher = Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
         self._perform: Mapping[str, Callable[[Order], bool]] = {
             "aggregate": self._aggregate,
@@ -116,8 +145,11 @@ class NovaDriver:
             "boot": self._boot,
             "open": self._open,
             "close": self._close,
-            "shelve": self._shelve,
-            "unshelve": self._unshelve,
+            "put-away": self._put_away,
+            "bring-back": self._bring_back,
+            "move-off": self._move_off,
+            "join": self._join,
+            "follow": self._follow,
             "snapshot": self._snapshot,
             "delete-servers": self._delete_servers,
             "release": self._release,
@@ -222,7 +254,28 @@ class NovaDriver:
         known = self._known(order.lease_id)
         planned = {exclusive: self._services(needs.hosts(found, exclusive=exclusive)) for exclusive in (True, False)}
         if known is not None:
-            self._leave(known, known.shared - planned[False])
+            in_use = self._leave(known, known.shared - planned[False])
+            planned[False] |= in_use
+        self._write(order, planned, known)
+        return True
+
+    def _join(self, order: Order) -> bool:
+        """The aggregates have the hosts of the plan beside those that the lease has now."""
+        found = needs.vms(order)
+        known = self._known(order.lease_id)
+        planned = {exclusive: self._services(needs.hosts(found, exclusive=exclusive)) for exclusive in (True, False)}
+        if known is not None:
+            planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
+        self._write(order, planned, known)
+        return True
+
+    def _write(self, order: Order, planned: Mapping[bool, frozenset[str]], known: _Known | None) -> None:
+        """Have the aggregates of a lease say what it is, with these hosts.
+
+        :param planned: of its own, and shared with others: names of compute services
+        """
+        assert order.request is not None and order.document is not None
+        vms = len(needs.vms(order))
         for exclusive, services in planned.items():
             name = names.aggregate(order.lease_id, exclusive=exclusive)
             # A lease without hosts is remembered too.
@@ -237,16 +290,16 @@ class NovaDriver:
                 metadata.UNTIL: str(order.until),
                 _USER_ID: order.document.user_id,
                 _NODE_SETS: str(len(order.request.nodes)),
-                _VMS: str(max(len(found), 0 if known is None else known.vms)),
+                _VMS: str(max(vms, 0 if known is None else known.vms)),
+                metadata.VACATED_FROM: "0",
                 _MANAGED: str(bool(order.document.servers)).lower(),
             }
             if order.document.trust_id is not None:
                 said[_TRUST_ID] = order.document.trust_id
             if known is None:
                 # Nobody gets in before everything is there.
-                said |= {metadata.FROM: _NEVER, metadata.VACATED_FROM: "0", _SERVERS: _NONE}
+                said |= {metadata.FROM: _NEVER, _SERVERS: _NONE}
             self._aggregates.ensure(name, said, services)
-        return True
 
     def _services(self, hosts: Iterable[str]) -> frozenset[str]:
         return frozenset(self._node(host).service for host in hosts)
@@ -261,8 +314,16 @@ class NovaDriver:
         """Nobody else is on the hosts that the lease has for itself; who gives way is shelved."""
         hosts = needs.hosts(needs.vms(order), exclusive=True)
         # One after the other would take as many times as long.
-        vacated = [self._servers.vacate(host, self._node(host).service, order.lease_id) for host in sorted(hosts)]
+        late = self._late(order)
+        vacated = [
+            self._preemption.vacate(host, self._node(host).service, order.lease_id, late) for host in sorted(hosts)
+        ]
         return all(vacated)
+
+    def _late(self, order: Order) -> int:
+        """Seconds since an operation should have been over, negative if it still has time."""
+        assert order.operation is not None
+        return self._clock.now() - order.operation.due
 
     def _hold(self, order: Order) -> bool:
         """What the lease shares hosts for is held, and there is a slot for each of its servers."""
@@ -294,13 +355,19 @@ class NovaDriver:
             is_whole = any(vm.node_set == number and vm.has_whole_host for vm in found)
             if any(vm.node_set == number for vm in found) and (order.document.servers or not is_whole):
                 self._lease_flavors.ensure(
-                    order.lease_id, number, node_set.resources, order.document.project_id, shared=not is_whole
+                    order.lease_id,
+                    number,
+                    node_set.resources,
+                    order.document.project_id,
+                    shared=not is_whole,
+                    claims=is_whole and order.request.preemption_mode not in _STAYING,
                 )
         return True
 
     def _open(self, order: Order) -> bool:
         """The consumer's own servers may begin."""
-        self._say(order.lease_id, {metadata.FROM: "0", _SERVERS: _ACTIVE})
+        # The filter looks at its own clock: what is made ready ahead is not used ahead.
+        self._say(order.lease_id, {metadata.FROM: str(order.start), _SERVERS: _ACTIVE})
         return True
 
     def _close(self, order: Order) -> bool:
@@ -322,18 +389,40 @@ class NovaDriver:
         wanted = _wanted(order)
         return self._servers.boot(order.lease_id, wanted, order.document.trust_id)
 
-    def _shelve(self, order: Order) -> bool:
+    def _put_away(self, order: Order) -> bool:
         known = self._known(order.lease_id)
         if known is None:
             return True
+        assert order.request is not None
         found = self._servers_of(known)
         # Those on hosts of the lease's own are found by the host, where they are not any more afterwards.
         self._servers.mark(found, order.lease_id)
-        return self._servers.shelve(found)
+        return self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
 
-    def _unshelve(self, order: Order) -> bool:
+    def _move_off(self, order: Order) -> bool:
+        """What stayed on a host where it is not planned any more is shelved, or it would begin there again."""
         known = self._known(order.lease_id)
-        return known is None or self._servers.unshelve(self._servers_of(known))
+        if known is None:
+            return True
+        planned = self._planned_services(order)
+        elsewhere = [each for each in self._servers_of(known) if service(each) not in (None, *planned)]
+        return self._preemption.put_away(elsewhere, PreemptionMode.SHELVE, self._late(order))
+
+    def _bring_back(self, order: Order) -> bool:
+        known = self._known(order.lease_id)
+        if known is None:
+            return True
+        return self._preemption.bring_back(self._servers_of(known))
+
+    def _planned_services(self, order: Order) -> frozenset[str]:
+        return self._services(vm.host for vm in needs.vms(order))
+
+    def _follow(self, order: Order) -> bool:
+        """The servers of the lease are on its hosts."""
+        known = self._known(order.lease_id)
+        if known is None:
+            return True
+        return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
 
     def _snapshot(self, order: Order) -> bool:
         """Nothing is lost that the consumer does not want to be lost, whatever else he wanted."""
@@ -356,22 +445,34 @@ class NovaDriver:
         known = self._known(order.lease_id)
         if known is None:
             return True
-        self._leave(known, known.shared)
+        in_use = self._leave(known, known.shared)
         is_suspended = order.operation is not None and order.operation.kind is OperationKind.SUSPEND
-        said = {_SERVERS: _SAVED if is_suspended else _NONE}
+        if in_use and not is_suspended:
+            # Nova has not given back yet what deleted servers had.
+            return False
+        said = {_SERVERS: _SAVED if is_suspended else _NONE, metadata.VACATED_FROM: _NEVER}
         for exclusive in (True, False):
             name = names.aggregate(order.lease_id, exclusive=exclusive)
             if self._aggregates.find(name) is not None:
-                self._aggregates.ensure(name, said, ())
+                self._aggregates.ensure(name, said, () if exclusive else in_use)
         return True
 
-    def _leave(self, known: _Known, services: Iterable[str]) -> None:
-        """Hold nothing of a lease on some hosts any more, and have no slots there."""
+    def _leave(self, known: _Known, services: Iterable[str]) -> frozenset[str]:
+        """Hold nothing of a lease on some hosts any more, and have no slots there.
+
+        :return: compute services on which servers that are switched off or suspended still have their slots
+        """
         consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
+        in_use = set()
         for host in self._nodes_of(services):
-            self._placement.remove_provider(names.slots_provider_id(known.lease_id, host))
-            for consumer in consumers & self._placement.consumers_on(self._node(host).provider_id).keys():
+            node = self._node(host)
+            for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
                 self._placement.release(consumer)
+            try:
+                self._placement.remove_provider(names.slots_provider_id(known.lease_id, host))
+            except NoRoomError:
+                in_use.add(node.service)
+        return frozenset(in_use)
 
     def _remove(self, order: Order) -> bool:
         """Nothing of the lease is left."""

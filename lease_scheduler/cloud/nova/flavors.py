@@ -78,7 +78,8 @@ def read_flavor(found: Any) -> Flavor:
 
 class LeaseFlavors:
     """Private flavors of leases. A server of a host that is shared takes a slot there, for which everything is held
-    already; one that has the host for itself claims what it needs, as any other server does.
+    already; one that has the host for itself claims what it needs, as any other server does, unless it stays there when
+    its lease makes room: nobody else could begin there then.
 
     :param nova: novaclient's client, of an administrator
     """
@@ -86,11 +87,21 @@ class LeaseFlavors:
     def __init__(self, nova: Any) -> None:
         self._nova = nova
 
-    def ensure(self, lease_id: str, number: int, resources: Mapping[str, int], project_id: str, *, shared: bool) -> str:
+    def ensure(
+        self,
+        lease_id: str,
+        number: int,
+        resources: Mapping[str, int],
+        project_id: str,
+        *,
+        shared: bool,
+        claims: bool,
+    ) -> str:
         """The flavor of a node set that the project may use.
 
         :param resources: what the guest sees of each class; at least one CPU and 1 MB
         :param shared: whether there are slots
+        :param claims: whether a server counts on its host for what it needs; nothing has to be held then
         :return: its id
         """
         flavor_id = names.flavor_id(lease_id, number)
@@ -98,9 +109,12 @@ class LeaseFlavors:
             flavor = self._nova.flavors.get(flavor_id)
         except NotFound:
             flavor = self._create(flavor_id, names.flavor(lease_id, number), resources)
-        needed = {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1, names.slot_class(lease_id, number): 1}
-        claims = {f"{_RESOURCES}{name}": str(amount) for name, amount in needed.items()} if shared else {}
-        flavor.set_keys({FLAVOR_LEASE: lease_id, **claims})
+        needed = {} if claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
+        if shared:
+            needed[names.slot_class(lease_id, number)] = 1
+        flavor.set_keys(
+            {FLAVOR_LEASE: lease_id, **{f"{_RESOURCES}{name}": str(amount) for name, amount in needed.items()}}
+        )
         with suppress(Conflict):
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
         return flavor_id

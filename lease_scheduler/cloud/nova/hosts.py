@@ -56,6 +56,10 @@ class Hosts:
         with self._lock:
             return {node.service: node.name for node in self._nodes.values()}
 
+    def is_up(self, service: str) -> bool:
+        """Whether a compute service is there, enabled or not."""
+        return any(each.state == "up" for each in self._nova.services.list(host=service, binary="nova-compute"))
+
     def describe(self, names: Collection[str] | None = None) -> list[Hypervisor]:
         """All hosts, or those of the names that there are."""
         zones = self._zones()

@@ -1,4 +1,4 @@
-"""Servers of leases: booted, shelved, unshelved and deleted; each call looks at what is there and does what comes next.
+"""Servers of leases: found, booted and deleted; each call looks at what is there and does what comes next.
 
 A server belongs to a lease if it has the lease's tag (managed leases), was made with a flavor of the lease, or sits on
 a host that the lease has for itself.
@@ -7,28 +7,21 @@ a host that the lease has for itself.
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.nova.aggregates import is_true
-from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
+from lease_scheduler.cloud.nova import server as of
 
-#: States from which Nova shelves.
-_CAN_SHELVE = frozenset({"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"})
-_OFFLOADED = "SHELVED_OFFLOADED"
+#: States in which a server has a disk of which an image can be made.
+_HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
 
 #: Tag of servers of which an image is made before they are deleted.
 _SNAPSHOT_TAG = "lease-snapshot"
-
-#: How often a server that comes back as it was is unshelved before that counts as failed.
-_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -53,13 +46,13 @@ class Servers:
 
     :param nova: novaclient's client, of an administrator
     :param on_behalf_of: gives a client that acts for the consumer who gave a trust
+    :param boot_timeout: seconds after which a server that is not there yet has failed
     """
 
-    def __init__(self, nova: Any, on_behalf_of: Callable[[str | None], Any]) -> None:
+    def __init__(self, nova: Any, on_behalf_of: Callable[[str | None], Any], boot_timeout: int) -> None:
         self._nova = nova
         self._on_behalf_of = on_behalf_of
-        self._lock = Lock()
-        self._attempts: Counter[str] = Counter()
+        self._boot_timeout = boot_timeout
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -74,22 +67,29 @@ class Servers:
         for number in range(flavors):
             found |= {each.id: each for each in self._list(flavor=names.flavor_id(lease_id, number))}
         for host in hosts:
-            found |= {each.id: each for each in self._list(host=host) if each.tenant_id == project_id}
+            # What is switched off there may be another lease's that made room.
+            here = [each for each in self._list(host=host) if of.leases(each) <= {lease_id}]
+            found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
 
     def by_tag(self) -> dict[str, list[Any]]:
         """All servers that have the tag of a lease, by its id."""
         found: dict[str, list[Any]] = {}
         for server in self._list():
-            for text in getattr(server, "tags", ()):
+            for text in of.tags(server):
                 lease_id = names.lease_of_tag(text)
                 if lease_id is not None:
                     found.setdefault(lease_id, []).append(server)
         return found
 
+    def on(self, service: str) -> list[Any]:
+        """All servers on a compute service."""
+        return self._list(host=service)
+
     def _list(self, **query: str) -> list[Any]:
         found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
-        return found
+        # Nova shows a server for a moment after it is gone.
+        return [server for server in found if server.status != of.DELETED]
 
     # -- what is done ----------------------------------------------------------------------------------------
 
@@ -107,8 +107,15 @@ class Servers:
                     self._create(tenant, lease_id, each)
                 except (BadRequest, Forbidden, NotFound) as error:
                     raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
-        self._check(present.values())
-        return not missing and all(server.status == "ACTIVE" for server in present.values())
+        for server in present.values():
+            self._check(server)
+        return not missing and all(server.status == of.ACTIVE for server in present.values())
+
+    def _check(self, server: Any) -> None:
+        if server.status == of.ERROR:
+            raise StepFailedError(f"server {server.id} failed: {of.fault(server)}", of.host(server))
+        if server.status == of.BUILD and of.age(server) > self._boot_timeout:
+            raise StepFailedError(f"server {server.id} is not there after {self._boot_timeout} s", of.host(server))
 
     def _create(self, tenant: Any, lease_id: str, wanted: Wanted) -> None:
         template = wanted.template
@@ -129,87 +136,26 @@ class Servers:
             scheduler_hints={"lease": lease_id, "lease:host": wanted.host},
         )
 
-    def shelve(self, servers: Iterable[Any]) -> bool:
-        """Have these servers shelved and off their hosts; whether all of them are.
-
-        :raises StepFailedError: one of them cannot be
-        """
-        is_over = True
-        for server in servers:
-            if server.status == _OFFLOADED:
-                continue
-            is_over = False
-            if _is_busy(server):
-                continue
-            if server.status == "SHELVED":
-                self._try(self._nova.servers.shelve_offload, server)
-            elif server.status in _CAN_SHELVE:
-                self._try(self._nova.servers.shelve, server)
-            else:
-                raise StepFailedError(f"server {server.id} is {server.status} and cannot be shelved", _host(server))
-        return is_over
-
     def mark(self, servers: Iterable[Any], lease_id: str) -> None:
         """Have these servers found again as the lease's, wherever they are."""
         tag = names.tag(lease_id)
         for server in servers:
-            if tag not in getattr(server, "tags", ()):
+            if tag not in of.tags(server):
                 server.add_tag(tag)
-
-    def vacate(self, host: str, service: str, lease_id: str) -> bool:
-        """Have a host free of servers that are not the lease's; whether it is.
-
-        :param host: name of the compute host, for messages
-        :raises StepFailedError: one of them does not give way
-        """
-        tag = names.tag(lease_id)
-        others = [
-            each
-            for each in self._list(host=service)
-            if tag not in getattr(each, "tags", ()) and each.status != _OFFLOADED
-        ]
-        # Those of another lease are on their way already: its operation comes first in the plan, and is late.
-        free = [each for each in others if not _is_leased(each)]
-        firm = [each for each in free if not _gives_way(each)]
-        if firm:
-            raise StepFailedError(f"server {firm[0].id} is on it and does not give way", host)
-        return self.shelve(free) and len(free) == len(others)
-
-    def unshelve(self, servers: Iterable[Any]) -> bool:
-        """Have these servers run again; whether all of them do.
-
-        :raises StepFailedError: one of them finds no host
-        """
-        found = list(servers)
-        self._check(found)
-        for server in found:
-            if server.status != _OFFLOADED or _is_busy(server):
-                continue
-            with self._lock:
-                self._attempts[server.id] += 1
-                attempts = self._attempts[server.id]
-            if attempts > _ATTEMPTS:
-                self._forget(found)
-                raise StepFailedError(f"server {server.id} finds no host")
-            self._try(self._nova.servers.unshelve, server)
-        is_over = all(server.status == "ACTIVE" and not _is_busy(server) for server in found)
-        if is_over:
-            self._forget(found)
-        return is_over
 
     def snapshot(self, servers: Iterable[Any]) -> bool:
         """Have an image made of each of these servers; whether all are there."""
         is_over = True
         for server in servers:
-            if server.status not in _CAN_SHELVE:
+            if server.status not in _HAS_DISK:
                 continue
-            if _SNAPSHOT_TAG not in getattr(server, "tags", ()):
+            if _SNAPSHOT_TAG not in of.tags(server):
                 is_over = False
-                if not _is_busy(server):
-                    self._try(lambda each: each.create_image(f"{each.name}-{each.id}"), server)
+                if not of.is_busy(server):
+                    of.command(lambda each: each.create_image(f"{each.name}-{each.id}"), server)
                     # Made twice if this is not reached, which costs an image and loses nothing.
                     server.add_tag(_SNAPSHOT_TAG)
-            elif _is_busy(server):
+            elif of.is_busy(server):
                 is_over = False
         return is_over
 
@@ -230,32 +176,13 @@ class Servers:
                 continue
         return is_over
 
-    def _check(self, servers: Iterable[Any]) -> None:
-        for server in servers:
-            if server.status == "ERROR":
-                fault = getattr(server, "fault", {}).get("message", "no reason is given")
-                raise StepFailedError(f"server {server.id} failed: {fault}", _host(server))
-
-    def _forget(self, servers: Iterable[Any]) -> None:
-        with self._lock:
-            for server in servers:
-                self._attempts.pop(server.id, None)
-
-    @staticmethod
-    def _try(call: Callable[[Any], Any], server: Any) -> None:
-        """Give a command that Nova refuses if the server has just begun with something else."""
-        try:
-            call(server)
-        except Conflict:
-            return
-
 
 def _number_tag(number: int) -> str:
     return f"lease-vm:{number}"
 
 
 def _number(server: Any) -> int | None:
-    for text in getattr(server, "tags", ()):
+    for text in of.tags(server):
         if text.startswith("lease-vm:"):
             return int(text.removeprefix("lease-vm:"))
     return None
@@ -263,22 +190,3 @@ def _number(server: Any) -> int | None:
 
 def _nic(network: Mapping[str, str]) -> dict[str, str]:
     return {"port-id": network["port_id"]} if "port_id" in network else {"net-id": network["network_id"]}
-
-
-def _is_leased(server: Any) -> bool:
-    extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
-    return FLAVOR_LEASE in extra_specs or any(names.lease_of_tag(tag) for tag in getattr(server, "tags", ()))
-
-
-def _gives_way(server: Any) -> bool:
-    extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
-    return any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE)
-
-
-def _is_busy(server: Any) -> bool:
-    return getattr(server, "OS-EXT-STS:task_state", None) is not None
-
-
-def _host(server: Any) -> str | None:
-    found: str | None = getattr(server, "OS-EXT-SRV-ATTR:hypervisor_hostname", None)
-    return found

@@ -1,17 +1,25 @@
-"""Looks now and then at what happens in the cloud by itself: hosts that go down, servers that their owners delete."""
+"""Sees what happens in the cloud by itself: hosts that go down, servers that their owners delete.
+
+It looks now and then, and at once where a notification of Nova's says that there is something to see.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from threading import Event, Thread
-from typing import Any
+from functools import partial
+from threading import Condition, Thread
+from time import monotonic
+from typing import Any, Protocol
 
 from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
+from lease_scheduler.cloud.nova.hints import AggregateHint, Hint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
+from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
@@ -20,6 +28,36 @@ LOG = logging.getLogger(__name__)
 #: Clocks of Nova and of this machine may differ by so much without a change being missed.
 _OVERLAP = timedelta(seconds=30)
 
+#: What Nova says of the services of a cell that does not answer.
+_UNKNOWN = "UNKNOWN"
+
+_DELETED = frozenset({"instance.delete.end", "instance.soft_delete.end"})
+
+#: By which a server comes to a host.
+_ARRIVED = frozenset(
+    {
+        "instance.create.end",
+        "instance.unshelve.end",
+        "instance.live_migration_post_dest.end",
+        "instance.resize_finish.end",
+        "instance.resize_revert.end",
+        "instance.rebuild.end",
+        "instance.evacuate.end",
+    }
+)
+
+
+class Listener(Protocol):
+    """Hears what Nova says of itself."""
+
+    def start(self, on_hint: Callable[[Hint], None]) -> None:
+        """Begin to listen; calls may come from several threads."""
+        ...
+
+    def stop(self) -> None:
+        """Listen no more."""
+        ...
+
 
 class Watcher:
     """See the module.
@@ -27,6 +65,9 @@ class Watcher:
     :param nova: novaclient's client, of an administrator
     :param is_managed: whether the servers of a lease are booted by us; only then is it over when they are gone
     :param interval: real seconds between two looks
+    :param listener: none to look now and then only
+    :param inspector: looks at what is dear to ask for; none to leave that out
+    :param own_user: gives the id of the user that we are, whose doings are no news; none if nobody knows
     """
 
     def __init__(
@@ -36,62 +77,159 @@ class Watcher:
         flavors: FlavorCatalogue,
         is_managed: Callable[[str], bool],
         interval: float,
+        listener: Listener | None = None,
+        inspector: Inspector | None = None,
+        own_user: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._nova = nova
         self._is_managed = is_managed
         self._hosts = hosts
         self._flavors = flavors
         self._interval = interval
+        self._listener = listener
+        self._inspector = inspector
+        self._own_user = own_user
+        self._own_user_id: str | None = None
         self._in_service: dict[str, bool] = {}
         self._looked_at: datetime | None = None
         self._gone: dict[str, datetime] = {}
-        self._stopping = Event()
+        self._changed = Condition()
+        self._stopped = True
+        self._hinted_services = False
+        self._hinted_leases: set[str] = set()
+        self._on_server: Callable[[ServerChange], None] | None = None
         self._thread: Thread | None = None
 
-    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
-        """Begin to look."""
-        self._stopping.clear()
+    def start(
+        self,
+        on_event: Callable[[DriverEvent], None],
+        *,
+        on_server: Callable[[ServerChange], None] | None = None,
+        on_hosts: OnHosts | None = None,
+        on_aggregate: OnAggregate | None = None,
+        on_stranger: OnStranger | None = None,
+    ) -> None:
+        """Begin to look, and to listen.
+
+        :param on_server: is told of actions on servers that are over, from several threads; must be quick
+        :param on_hosts: of hosts that may have another size or other traits, by name; at first of all in the pool
+        :param on_aggregate: of aggregates of ours that are not as they were
+        :param on_stranger: of servers on hosts that a lease has for itself, once each
+        """
         # Whoever led before may have told other things.
         self._in_service = {}
+        self._on_server = on_server
+        self._stopped = False
         self._thread = Thread(target=self._run, args=(on_event,), name="nova-watcher", daemon=True)
         self._thread.start()
+        if self._inspector is not None:
+            self._inspector.start(on_hosts, on_aggregate, on_stranger)
+        if self._listener is not None:
+            self._listener.start(self._heard)
 
     def stop(self) -> None:
-        """Look no more."""
-        self._stopping.set()
+        """Look and listen no more."""
+        if self._listener is not None:
+            self._listener.stop()
+        if self._inspector is not None:
+            self._inspector.stop()
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
+    # -- when to look ----------------------------------------------------------------------------------------
+
     def _run(self, on_event: Callable[[DriverEvent], None]) -> None:
-        while not self._stopping.is_set():
-            for look in (self._look_at_hosts, self._look_at_servers):
-                try:
-                    for event in look():
-                        on_event(event)
-                except Exception:
-                    LOG.exception("Nova could not be asked what happened; it is tried again in %.0f s", self._interval)
-            try:
-                self._flavors.refresh()
-            except Exception:
-                LOG.exception("Nova could not be asked for its flavors")
-            self._stopping.wait(self._interval)
+        self._try(self._learn_who_we_are, "Keystone could not be asked who we are")
+        due = monotonic()
+        while True:
+            with self._changed:
+                while not (self._stopped or self._hinted_services or self._hinted_leases or monotonic() >= due):
+                    self._changed.wait(due - monotonic())
+                if self._stopped:
+                    return
+                services, self._hinted_services = self._hinted_services, False
+                leases, self._hinted_leases = self._hinted_leases, set()
+            is_due = monotonic() >= due
+            if is_due or services:
+                self._look(self._look_at_hosts, on_event)
+            if leases:
+                self._look(partial(self._look_at_leases, leases), on_event)
+            if is_due:
+                self._look(self._look_at_servers, on_event)
+                self._try(self._flavors.refresh, "Nova could not be asked for its flavors")
+                # Hosts that die say nothing, so this is as often as if nobody listened.
+                due = monotonic() + self._interval
+
+    def _look(self, look: Callable[[], Iterable[DriverEvent]], on_event: Callable[[DriverEvent], None]) -> None:
+        try:
+            for event in look():
+                on_event(event)
+        except Exception:
+            LOG.exception("Nova could not be asked what happened; it is tried again in %.0f s", self._interval)
+
+    @staticmethod
+    def _try(call: Callable[[], None], complaint: str) -> None:
+        try:
+            call()
+        except Exception:
+            LOG.exception("%s", complaint)
+
+    def _learn_who_we_are(self) -> None:
+        if self._own_user_id is None:
+            self._own_user_id = self._own_user()
+
+    def _heard(self, hint: Hint) -> None:
+        """Nova said something; called by the listener."""
+        if isinstance(hint, ServiceHint):
+            with self._changed:
+                self._hinted_services = True
+                self._changed.notify_all()
+        elif isinstance(hint, ServerHint):
+            self._heard_of_server(hint)
+        elif self._inspector is not None and not self._is_own(hint):
+            self._inspector.hint_at_aggregate(hint.number)
+
+    def _heard_of_server(self, hint: ServerHint) -> None:
+        if self._on_server is not None:
+            host = None if hint.host is None else self._hosts.services().get(hint.host, hint.host)
+            self._on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host))
+        if hint.event_type in _DELETED:
+            # What we delete ourselves, at the end of a lease for instance, does not end it.
+            if hint.lease_id is not None and not self._is_own(hint):
+                with self._changed:
+                    self._hinted_leases.add(hint.lease_id)
+                    self._changed.notify_all()
+        elif hint.event_type in _ARRIVED and hint.host is not None and self._inspector is not None:
+            self._inspector.hint_at_host(hint.host)
+
+    def _is_own(self, hint: ServerHint | AggregateHint) -> bool:
+        return hint.user_id is not None and hint.user_id == self._own_user_id
 
     # -- hosts -----------------------------------------------------------------------------------------------
 
     def _look_at_hosts(self) -> list[DriverEvent]:
-        """Hosts whose compute service went down, was disabled, or is back."""
+        """Hosts whose compute service went down, was disabled or removed, or is back."""
         by_service = self._hosts.services()
         events = []
+        listed = set()
         for service in self._nova.services.list(binary="nova-compute"):
+            listed.add(service.host)
             host = by_service.get(service.host)
-            if host is None:
+            if host is None or service.status == _UNKNOWN:
                 continue
             is_in_service = service.state == "up" and service.status == "enabled"
             # The engine may have taken over from one that knew of an outage, so the first look tells everything.
             if self._in_service.get(host) is not is_in_service:
                 events.append(_host_event(host, service, is_in_service))
             self._in_service[host] = is_in_service
+        for host in sorted(by_service[service] for service in by_service.keys() - listed):
+            if self._in_service.get(host) is not False:
+                events.append(DriverEvent(EventKind.HOST_DOWN, host=host, reason="its compute service is removed"))
+            self._in_service[host] = False
         return events
 
     # -- servers ---------------------------------------------------------------------------------------------
@@ -100,13 +238,20 @@ class Watcher:
         """Managed leases whose last server was deleted by somebody else."""
         now = datetime.now(UTC)
         since, self._looked_at = self._looked_at, now
-        self._gone = {lease_id: instant for lease_id, instant in self._gone.items() if instant > now - 2 * _OVERLAP}
         if since is None:
             return []
         query = {"all_tenants": 1, "deleted": True, "changes-since": (since - _OVERLAP).isoformat()}
         deleted = self._nova.servers.list(search_opts=query, limit=-1)
+        return self._look_at_leases({lease_id for server in deleted if (lease_id := _lease_of(server)) is not None})
+
+    def _look_at_leases(self, leases: Iterable[str]) -> list[DriverEvent]:
+        """Those of some leases that are managed and have no server any more."""
+        now = datetime.now(UTC)
+        # For as long as the same deletion may be seen again.
+        kept = now - timedelta(seconds=self._interval) - 2 * _OVERLAP
+        self._gone = {lease_id: instant for lease_id, instant in self._gone.items() if instant > kept}
         events = []
-        for lease_id in sorted({lease_id for server in deleted if (lease_id := _lease_of(server)) is not None}):
+        for lease_id in sorted(leases):
             if lease_id in self._gone or not self._is_managed(lease_id):
                 continue
             if not self._nova.servers.list(search_opts={"all_tenants": 1, "tags": names.tag(lease_id)}, limit=1):

@@ -48,6 +48,7 @@ def test_filter_and_weigher(python: Path) -> None:
     assert " passed" in _run(python, "pytest", *options, *places)
 
 
-def test_driver(python: Path) -> None:
+@pytest.mark.parametrize("module", ["test_driver", "test_preemption"])
+def test_on_nova(python: Path, module: str) -> None:
     """On a Nova and a Placement that run in the process of the test."""
-    assert "\nOK" in _run(python, "unittest", "tests.in_nova.functional.test_driver")
+    assert "\nOK" in _run(python, "unittest", f"tests.in_nova.functional.{module}")

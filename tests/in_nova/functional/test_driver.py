@@ -1,4 +1,4 @@
-"""Leases on a real Nova and Placement that run in this process, with fake hypervisors (Nova's own fixtures).
+"""Leases on a real Nova and Placement, from their start to their end.
 
 Run by unittest, because pytest cannot run Nova's test cases.
 """
@@ -6,151 +6,20 @@ Run by unittest, because pytest cannot run Nova's test cases.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from keystoneauth1.adapter import Adapter
-from keystoneauth1.session import Session
-from keystoneauth1.token_endpoint import Token
-from nova.tests.functional import integrated_helpers
-from novaclient import client
-
-from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
+from lease_scheduler.cloud.driver import DriverEvent, StepFailedError
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.driver import NovaDriver
-from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
-from lease_scheduler.engine.records import LeaseDocument
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-
-_ROOT = Path(__file__).parents[3]
-_LIMIT = 60.0
-_IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
-_HOSTS = ("host1", "host2", "host3")
-
-SMALL = Resources({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 1, HOST_SHARE: 1})
-WHOLE = Resources({HOST_SHARE: WHOLE_HOST})
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, SMALL, WHOLE, NovaSite
 
 
-class RealClock:
-    """Tells the time."""
-
-    def now(self) -> int:
-        return int(time.time())
-
-    def seconds_until(self, instant: int) -> float:
-        return max(0.0, instant - time.time())
-
-
-class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
-    compute_driver = "fake.MediumFakeDriver"
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.flags(shelved_offload_time=0)
-        self.flags(provider_config_location=str(_ROOT / "etc" / "nova" / "provider_config"), group="compute")
-        for host in _HOSTS:
-            self._start_compute(host)
-        session = Session(auth=Token(self.admin_api.base_url, "unused"))
-        session.additional_headers.update(
-            {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": self.admin_api.project_id}
-        )
-        self.nova = client.Client("2.93", session=session)
-        facts = client.Client("2.87", session=session)
-        fixture = self.placement.fixture
-        placement = Adapter(Session(auth=Token(fixture.endpoint, fixture.token)), service_type="placement")
-        self.held = Placement(placement)
-        self.trusts_ended: list[str] = []
-        self.driver = NovaDriver(
-            RealClock(),
-            self.nova,
-            facts,
-            self.held,
-            lambda trust_id: self.nova,
-            self.trusts_ended.append,
-            0.2,
-            "freepool",
-        )
-        self.driver.set_pool(_HOSTS)
-        self.project = self.admin_api.project_id
-
-    def start_service(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Nova's own, but its scheduler has our filter and weigher."""
-        if name == "scheduler":
-            self.flags(
-                group="filter_scheduler",
-                available_filters=[
-                    "nova.scheduler.filters.all_filters",
-                    "lease_scheduler.nova.lease_filter.LeaseFilter",
-                ],
-                enabled_filters=["ComputeFilter", "LeaseFilter"],
-                weight_classes=[
-                    "nova.scheduler.weights.all_weighers",
-                    "lease_scheduler.nova.lease_weigher.LeaseWeigher",
-                ],
-            )
-        return super().start_service(name, *arguments, **options)
-
-    # -- helpers -----------------------------------------------------------------------------------------
-
-    def order(
-        self, kind: OperationKind | None, lease_id: str, hosts: tuple[str, ...], resources: Resources, **said: Any
-    ) -> Order:
-        """An order for VMs of one size."""
-        if kind is None:
-            return Order(1, lease_id, None)
-        operation = Operation(kind, lease_id, tuple(range(len(hosts))), 0, 0)
-        request = LeaseRequest(lease_id, LeaseKind.BEST_EFFORT, (NodeSet(len(hosts), resources),), 0)
-        document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
-        return Order(1, lease_id, operation, hosts, request, document, until=2**33)
-
-    def carry_out(self, order: Order) -> None:
-        """All steps of an order, each twice, as after a crash that lost that it was done."""
-        for step in self.driver.steps(order.operation):
-            for _ in range(2):
-                end = time.monotonic() + _LIMIT
-                while self.driver.perform(order, step) is not None:
-                    assert time.monotonic() < end, f"{step} does not end"
-                    time.sleep(0.05)
-
-    def boot(self, flavor_id: str, **options: Any) -> Any:
-        """Boot a server and wait until Nova has placed it or not."""
-        server = self.nova.servers.create(f"s-{uuid4()}", _IMAGE, flavor_id, nics="none", **options)
-        end = time.monotonic() + _LIMIT
-        while server.status == "BUILD":
-            assert time.monotonic() < end
-            time.sleep(0.05)
-            server = self.nova.servers.get(server.id)
-        return server
-
-    def host_of(self, server: Any) -> str | None:
-        found: str | None = getattr(self.nova.servers.get(server.id), "OS-EXT-SRV-ATTR:host")
-        return found
-
-    def used(self, host: str) -> dict[str, int]:
-        """What is taken of a host in Placement."""
-        node = self.driver._hosts.node(host)
-        assert node is not None
-        usages: dict[str, int] = self.placement.get(f"/resource_providers/{node.provider_id}/usages").body["usages"]
-        return usages
-
-    def assert_nothing_is_left(self) -> None:
-        assert [aggregate.name for aggregate in self.nova.aggregates.list()] == ["freepool"]
-        assert not [flavor for flavor in self.nova.flavors.list(is_public=None) if flavor.name.startswith("lease-")]
-        providers = self.placement.get("/resource_providers").body["resource_providers"]
-        assert sorted(provider["name"] for provider in providers) == sorted(_HOSTS)
-        for host in _HOSTS:
-            assert not any(self.used(host).values()), (host, self.used(host))
-        classes = self.placement.get("/resource_classes", version="1.2").body["resource_classes"]
-        assert [each["name"] for each in classes if each["name"].startswith("CUSTOM_")] == [names.ANCHOR]
-
-    # -- tests -------------------------------------------------------------------------------------------
-
+class DriverTest(NovaSite):
     def test_hosts_and_flavors(self) -> None:
         found = {each.name: each for each in self.driver.hypervisors()}
-        assert set(found) == set(_HOSTS)
+        assert set(found) == set(HOSTS)
         first = found["host1"]
         assert (first.vcpus, first.memory_mb, first.local_gb) == (10, 8192, 1028)
         # Nova's ratios of 4, 1 and 1, and 512 MB that it keeps for the host.
@@ -253,7 +122,7 @@ class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[
         self.driver.set_pool([host])
         firm = self.boot(self.nova.flavors.list()[0].id)
         elsewhere = str(self.host_of(firm))
-        self.driver.set_pool(_HOSTS)
+        self.driver.set_pool(HOSTS)
         order = self.order(OperationKind.START, str(uuid4()), (elsewhere,), WHOLE)
         try:
             self.carry_out(order)
@@ -286,7 +155,7 @@ class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[
 
     def test_a_managed_lease_boots_its_servers_where_they_are_planned(self) -> None:
         lease_id = str(uuid4())
-        template = {"name": "web", "image_id": _IMAGE, "networks": "none", "metadata": {"role": "web"}}
+        template = {"name": "web", "image_id": IMAGE, "networks": "none", "metadata": {"role": "web"}}
         hosts = ("host3", "host1")
         self.carry_out(self.order(OperationKind.START, lease_id, hosts, SMALL, servers=(template,)))
         servers = self.nova.servers.list()
@@ -303,7 +172,7 @@ class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[
 
     def test_what_becomes_of_servers_at_the_end(self) -> None:
         lease_id = str(uuid4())
-        servers = ({"name": "web", "image_id": _IMAGE, "networks": "none"},)
+        servers = ({"name": "web", "image_id": IMAGE, "networks": "none"},)
         said: dict[str, Any] = {"servers": servers, "on_end": "snapshot", "trust_id": "trust"}
         before = {image["id"] for image in self.glance.detail(None)}
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), SMALL, **said))
@@ -331,7 +200,7 @@ class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[
 
     def test_a_managed_lease_of_whole_hosts(self) -> None:
         lease_id = str(uuid4())
-        template = {"name": "db", "image_id": _IMAGE, "networks": "none"}
+        template = {"name": "db", "image_id": IMAGE, "networks": "none"}
         size = Resources({"VCPU": 4, "MEMORY_MB": 2048, HOST_SHARE: WHOLE_HOST})
         self.carry_out(self.order(OperationKind.START, lease_id, ("host2", "host3"), size, servers=(template,)))
         assert sorted(str(self.host_of(server)) for server in self.nova.servers.list()) == ["host2", "host3"]
@@ -352,19 +221,19 @@ class DriverTest(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[
     def test_what_happens_by_itself_is_told(self) -> None:
         """A host that is disabled and comes back; the owner deletes the last server of a managed lease."""
         lease_id = str(uuid4())
-        template = {"name": "web", "image_id": _IMAGE, "networks": "none"}
+        template = {"name": "web", "image_id": IMAGE, "networks": "none"}
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host2"), SMALL, servers=(template,)))
         told: list[DriverEvent] = []
         self.driver.start(told.append)
         self.addCleanup(self.driver.stop)
 
         def wait_for(*expected: tuple[EventKind, str | None, str | None]) -> None:
-            end = time.monotonic() + _LIMIT
+            end = time.monotonic() + LIMIT
             while not set(expected) <= {(event.kind, event.lease_id, event.host) for event in told}:
                 assert time.monotonic() < end, told
                 time.sleep(0.05)
 
-        wait_for(*((EventKind.HOST_UP, None, host) for host in _HOSTS))
+        wait_for(*((EventKind.HOST_UP, None, host) for host in HOSTS))
         (service,) = self.nova.services.list(host="host3", binary="nova-compute")
         self.nova.services.disable_log_reason(service.id, "a disk fails")
         wait_for((EventKind.HOST_DOWN, None, "host3"))

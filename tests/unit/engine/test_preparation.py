@@ -108,3 +108,19 @@ def test_who_may_not_be_prepared_is_not(make_world: MakeWorld) -> None:
     assert not world["2"].is_prepared
     world.end()
     assert world["2"].started == 500
+
+
+def test_at_short_notice_nothing_is_lost_for_the_sake_of_the_buffer(make_world: MakeWorld) -> None:
+    """The suspension takes 32 s and there are 50: it is in time for the start, and the boot is late."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=5000),
+        request("2", RESERVATION, 1, submitted=950, start=1000, duration=500),
+        hosts=1,
+        cloud=SLOW,
+        planning={"suspend_buffer": 60},
+        engine=AHEAD,
+    ).end()
+    assert (world["1"].accumulated, world["1"].state) == (5000, LeaseState.DONE)
+    assert "preemptions_with_loss" not in world.counters
+    # The hosts came free at 982, which is seen 15 s ahead of the start.
+    assert world["2"].started == 985 + 40

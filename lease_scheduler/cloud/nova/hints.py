@@ -1,0 +1,105 @@
+"""What Nova's versioned notifications hint at: plain values, read from messages that may say anything.
+
+A hint says where to look, and no more. What is true is asked of Nova again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.nova.boots import FLAVOR_LEASE
+
+#: Of actions on servers, those that are over.
+_OVER = (".end", ".error")
+
+
+@dataclass(frozen=True)
+class ServiceHint:
+    """A service was registered or removed, enabled, disabled, or said to be down.
+
+    :ivar host: its name, by which aggregates know it
+    """
+
+    host: str
+
+
+@dataclass(frozen=True)
+class ServerHint:
+    """An action on a server is over.
+
+    :ivar lease_id: of the flavor, none if it is none of a lease
+    :ivar host: name of the compute service that has the server, or that says so if none has it any more
+    :ivar user_id: who asked for it
+    """
+
+    event_type: str
+    server_id: str
+    lease_id: str | None = None
+    host: str | None = None
+    user_id: str | None = None
+
+
+@dataclass(frozen=True)
+class AggregateHint:
+    """A host aggregate was changed or removed.
+
+    :ivar number: its id
+    :ivar user_id: who did it
+    """
+
+    number: int
+    user_id: str | None = None
+
+
+Hint = ServiceHint | ServerHint | AggregateHint
+
+
+def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | None:
+    """What a notification hints at, none if it is of no interest or cannot be read.
+
+    :param publisher: such as ``nova-compute:node1``
+    :param payload: an object of Nova's in its serialised form
+    :param context: of the request that led to it
+    """
+    data = _data(payload)
+    subject, _, rest = event_type.partition(".")
+    user_id = _text(context.get("user_id")) if isinstance(context, Mapping) else None
+    if subject == "service":
+        host = _text(data.get("host"))
+        return ServiceHint(host) if host and data.get("binary") == "nova-compute" else None
+    if subject == "instance" and rest.endswith(_OVER):
+        server_id = _text(data.get("uuid"))
+        # Its host forgets a server before it says that it is off.
+        host = _text(data.get("host")) or _compute(publisher)
+        return ServerHint(event_type, server_id, _lease(data), host, user_id) if server_id else None
+    if subject == "compute_task" and rest.endswith(_OVER):
+        # Said if no host is found, when no compute service says anything.
+        server_id = _text(data.get("instance_uuid"))
+        lease_id = _lease(_data(data.get("request_spec")))
+        return ServerHint(event_type, server_id, lease_id, user_id=user_id) if server_id else None
+    if subject == "aggregate" and rest.endswith(_OVER):
+        number = data.get("id")
+        return AggregateHint(number, user_id) if isinstance(number, int) else None
+    return None
+
+
+def _data(payload: Any) -> Mapping[str, Any]:
+    """The fields of an object of Nova's."""
+    found = payload.get("nova_object.data") if isinstance(payload, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _lease(data: Mapping[str, Any]) -> str | None:
+    extra_specs = _data(data.get("flavor")).get("extra_specs")
+    return _text(extra_specs.get(FLAVOR_LEASE)) if isinstance(extra_specs, Mapping) else None
+
+
+def _compute(publisher: str) -> str | None:
+    binary, _, host = publisher.partition(":")
+    return host if binary == "nova-compute" and host else None

@@ -1,0 +1,80 @@
+"""What Nova says of a server, read in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from novaclient.exceptions import Conflict, NotFound
+
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.model.resources import VCPU
+from lease_scheduler.nova.aggregates import is_true
+from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
+
+#: States of servers.
+ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", "SHELVED", "SHUTOFF", "SUSPENDED"
+PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERIFY_RESIZE", "DELETED"
+
+
+def tags(server: Any) -> list[str]:
+    """Its tags."""
+    return list(getattr(server, "tags", None) or ())
+
+
+def is_busy(server: Any) -> bool:
+    """Whether Nova is doing something with it."""
+    return getattr(server, "OS-EXT-STS:task_state", None) is not None
+
+
+def host(server: Any) -> str | None:
+    """Name of the compute host on which it is, none if it is on none."""
+    found: str | None = getattr(server, "OS-EXT-SRV-ATTR:hypervisor_hostname", None)
+    return found
+
+
+def service(server: Any) -> str | None:
+    """Name of the compute service on which it is, none if it is on none."""
+    found: str | None = getattr(server, "OS-EXT-SRV-ATTR:host", None)
+    return found
+
+
+def fault(server: Any) -> str:
+    """Why it failed, as Nova tells it."""
+    found: str = (getattr(server, "fault", None) or {}).get("message", "no reason is given")
+    return found
+
+
+def age(server: Any) -> float:
+    """Seconds since it was asked for."""
+    return (datetime.now(UTC) - datetime.fromisoformat(server.created)).total_seconds()
+
+
+def leases(server: Any) -> frozenset[str]:
+    """The lease that it belongs to, be it by its flavor or by a tag; empty if it belongs to none."""
+    tagged = {lease_id for text in tags(server) if (lease_id := names.lease_of_tag(text)) is not None}
+    made_for = _extra_specs(server).get(FLAVOR_LEASE)
+    return frozenset(tagged if made_for is None else {*tagged, made_for})
+
+
+def claims_nothing(server: Any) -> bool:
+    """Whether Placement counts nothing for it but a slot, because all that it needs is held by its lease."""
+    return _extra_specs(server).get(f"resources:{VCPU}") == "0"
+
+
+def gives_way(server: Any) -> bool:
+    """Whether its flavor says that it makes room for leases."""
+    return any(is_true(_extra_specs(server).get(key)) for key in FLAVOR_PREEMPTIBLE)
+
+
+def _extra_specs(server: Any) -> Mapping[str, str]:
+    found: Mapping[str, str] = server.flavor.get("extra_specs") or {}
+    return found
+
+
+def command(call: Callable[..., Any], server: Any, *arguments: Any) -> None:
+    """Give a command, which Nova refuses if the server has gone or begun with something else; that is seen later."""
+    with suppress(Conflict, NotFound):
+        call(server, *arguments)

@@ -1,0 +1,126 @@
+"""Finds servers on hosts that a lease has for itself, and that are not its own: administrators may force anything."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from novaclient.exceptions import NotFound
+
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.observations import Stranger
+from lease_scheduler.nova import aggregates as metadata
+from lease_scheduler.nova.boots import FLAVOR_LEASE
+
+#: Clocks of Nova and of this machine may differ by so much without a change being missed.
+_OVERLAP = timedelta(seconds=30)
+
+_GONE = frozenset({"DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED"})
+
+#: A preempted lease may leave its servers on the host like this.
+_ASIDE = frozenset({"SHUTOFF", "SUSPENDED"})
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A lease that has a host for itself and has begun.
+
+    :ivar number: id of its aggregate
+    """
+
+    number: int
+    lease_id: str
+    project_id: str
+
+
+class Strangers:
+    """See the module. Hosts are called here as aggregates call them, by their compute services.
+
+    :param nova: novaclient's client, of an administrator
+    :param node_names: name of the hypervisor by that of its compute service
+    """
+
+    def __init__(self, nova: Any, node_names: Callable[[], Mapping[str, str]]) -> None:
+        self._nova = nova
+        self._node_names = node_names
+        self._held: dict[str, _Held] = {}
+        self._looked_at: datetime | None = None
+        self._told: set[tuple[str, str]] = set()
+
+    def look(self, aggregates: Iterable[Any]) -> list[Stranger]:
+        """Those that have not been told yet.
+
+        On hosts whose lease has just begun, everything is looked at; on others, what has changed since the last time.
+
+        :param aggregates: all that there are, as novaclient gives them
+        """
+        now = datetime.now(UTC)
+        held = {host: lease for aggregate in aggregates for host, lease in _holds(aggregate).items()}
+        servers = []
+        if self._looked_at is not None and held.keys() & self._held.keys():
+            since = (self._looked_at - _OVERLAP).isoformat()
+            servers += self._list(**{"changes-since": since})
+        for host in sorted(held):
+            if held[host] != self._held.get(host):
+                servers += self._list(host=host)
+        self._held, self._looked_at = held, now
+        leases = {lease.lease_id for lease in held.values()}
+        self._told = {(server_id, lease_id) for server_id, lease_id in self._told if lease_id in leases}
+        return self._new(servers, held)
+
+    def look_at(self, host: str) -> list[Stranger]:
+        """Those on one host that have not been told yet."""
+        lease = self._held.get(host)
+        if lease is None:
+            # The next look at everything finds a lease that has begun in the meantime.
+            return []
+        try:
+            held = _holds(self._nova.aggregates.get(lease.number))
+        except NotFound:
+            return []
+        return self._new(self._list(host=host), held) if host in held else []
+
+    def _list(self, **query: str) -> list[Any]:
+        found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
+        return found
+
+    def _new(self, servers: Iterable[Any], held: Mapping[str, _Held]) -> list[Stranger]:
+        node_names = self._node_names()
+        found = []
+        for server in servers:
+            host = getattr(server, "OS-EXT-SRV-ATTR:host", None) or ""
+            lease = held.get(host)
+            if lease is None or server.status in _GONE or _belongs(server, lease):
+                continue
+            if (server.id, lease.lease_id) not in self._told:
+                self._told.add((server.id, lease.lease_id))
+                found.append(Stranger(server.id, lease.lease_id, node_names.get(host, host), server.tenant_id))
+        return found
+
+
+def _holds(aggregate: Any) -> dict[str, _Held]:
+    """Hosts that a lease has for itself at present."""
+    said: Mapping[str, str] = aggregate.metadata or {}
+    if metadata.LEASE_ID not in said or not metadata.is_true(said.get(metadata.EXCLUSIVE)):
+        return {}
+    # Before it begins its hosts are still being cleared, and after its end they are others'.
+    if not _instant(said.get(metadata.FROM)) <= time.time() < _instant(said.get(metadata.UNTIL)):
+        return {}
+    lease = _Held(aggregate.id, said[metadata.LEASE_ID], said.get(metadata.PROJECT_ID, ""))
+    return dict.fromkeys(aggregate.hosts or (), lease)
+
+
+def _instant(text: str | None) -> float:
+    """Later than ever if nobody knows."""
+    return float(text) if text is not None and text.isdigit() else float("inf")
+
+
+def _belongs(server: Any, lease: _Held) -> bool:
+    extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
+    leases = {names.lease_of_tag(tag) for tag in getattr(server, "tags", ())} | {extra_specs.get(FLAVOR_LEASE)}
+    if server.tenant_id == lease.project_id or lease.lease_id in leases:
+        return True
+    return server.status in _ASIDE and leases != {None}

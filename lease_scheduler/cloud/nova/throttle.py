@@ -1,0 +1,44 @@
+"""How many servers are put away or brought back at the same time (haizea F74)."""
+
+from __future__ import annotations
+
+from threading import Lock
+from time import monotonic
+
+#: Real seconds after which an operation counts as over that nobody has looked at again; its server may be deleted.
+_FORGOTTEN_AFTER = 900.0
+
+
+class Throttle:
+    """Counts operations on servers, on each host and in all; Nova itself would begin with all of them at once.
+
+    :param per_host: most at a time on one host
+    :param in_all: most at a time
+    """
+
+    def __init__(self, per_host: int, in_all: int) -> None:
+        self._per_host = per_host
+        self._in_all = in_all
+        self._lock = Lock()
+        self._going_on: dict[str, tuple[str | None, float]] = {}
+
+    def begin(self, server_id: str, host: str | None) -> bool:
+        """Whether an operation on a server may begin now; it counts until ``end``.
+
+        :param host: name of the host that has the work, none if that is not known yet
+        """
+        with self._lock:
+            if server_id in self._going_on:
+                return True
+            now = monotonic()
+            self._going_on = {key: value for key, value in self._going_on.items() if now - value[1] < _FORGOTTEN_AFTER}
+            here = sum(1 for busy, _ in self._going_on.values() if host is not None and busy == host)
+            if len(self._going_on) >= self._in_all or here >= self._per_host:
+                return False
+            self._going_on[server_id] = (host, now)
+            return True
+
+    def end(self, server_id: str) -> None:
+        """Nothing is being done with a server any more."""
+        with self._lock:
+            self._going_on.pop(server_id, None)

@@ -1,0 +1,160 @@
+"""A real Nova and Placement that run in this process, with fake hypervisors (Nova's own fixtures)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+from keystoneauth1.token_endpoint import Token
+from nova.tests.functional import integrated_helpers
+from novaclient import client
+
+from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
+
+_ROOT = Path(__file__).parents[3]
+LIMIT = 60.0
+IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
+HOSTS = ("host1", "host2", "host3")
+
+SMALL = Resources({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 1, HOST_SHARE: 1})
+WHOLE = Resources({HOST_SHARE: WHOLE_HOST})
+
+
+class RealClock:
+    """Tells the time."""
+
+    def now(self) -> int:
+        return int(time.time())
+
+    def seconds_until(self, instant: int) -> float:
+        return max(0.0, instant - time.time())
+
+
+class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
+    """What a test of the driver finds: three hosts, all of them in the pool."""
+
+    compute_driver = "fake.MediumFakeDriver"
+    options = DriverOptions()
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.flags(shelved_offload_time=0)
+        self.flags(provider_config_location=str(_ROOT / "etc" / "nova" / "provider_config"), group="compute")
+        for host in HOSTS:
+            self._start_compute(host)
+        session = Session(auth=Token(self.admin_api.base_url, "unused"))
+        session.additional_headers.update(
+            {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": self.admin_api.project_id}
+        )
+        self.nova = client.Client("2.93", session=session)
+        facts = client.Client("2.87", session=session)
+        fixture = self.placement.fixture
+        placement = Adapter(Session(auth=Token(fixture.endpoint, fixture.token)), service_type="placement")
+        self.held = Placement(placement)
+        self.trusts_ended: list[str] = []
+        self.driver = NovaDriver(
+            RealClock(),
+            self.nova,
+            facts,
+            self.held,
+            lambda trust_id: self.nova,
+            self.trusts_ended.append,
+            0.2,
+            "freepool",
+            self.options,
+        )
+        self.driver.set_pool(HOSTS)
+        self.project = self.admin_api.project_id
+
+    def start_service(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Nova's own, but its scheduler has our filter and weigher."""
+        if name == "scheduler":
+            self.flags(
+                group="filter_scheduler",
+                available_filters=[
+                    "nova.scheduler.filters.all_filters",
+                    "lease_scheduler.nova.lease_filter.LeaseFilter",
+                ],
+                enabled_filters=["ComputeFilter", "LeaseFilter"],
+                weight_classes=[
+                    "nova.scheduler.weights.all_weighers",
+                    "lease_scheduler.nova.lease_weigher.LeaseWeigher",
+                ],
+            )
+        return super().start_service(name, *arguments, **options)
+
+    # -- helpers -----------------------------------------------------------------------------------------
+
+    def order(
+        self,
+        kind: OperationKind | None,
+        lease_id: str,
+        hosts: tuple[str, ...],
+        resources: Resources,
+        mode: PreemptionMode = PreemptionMode.SHELVE,
+        late: int = -1000,
+        **said: Any,
+    ) -> Order:
+        """An order for VMs of one size.
+
+        :param late: seconds since it should have been over
+        """
+        if kind is None:
+            return Order(1, lease_id, None)
+        operation = Operation(kind, lease_id, tuple(range(len(hosts))), 0, int(time.time()) - late)
+        request = LeaseRequest(
+            lease_id, LeaseKind.BEST_EFFORT, (NodeSet(len(hosts), resources),), 0, preemption_mode=mode
+        )
+        document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
+        return Order(1, lease_id, operation, hosts, request, document, until=2**33)
+
+    def carry_out(self, order: Order) -> None:
+        """All steps of an order, each twice, as after a crash that lost that it was done."""
+        for step in self.driver.steps(order.operation):
+            for _ in range(2):
+                end = time.monotonic() + LIMIT
+                while self.driver.perform(order, step) is not None:
+                    assert time.monotonic() < end, f"{step} does not end"
+                    time.sleep(0.05)
+
+    def boot(self, flavor_id: str, **options: Any) -> Any:
+        """Boot a server and wait until Nova has placed it or not."""
+        server = self.nova.servers.create(f"s-{uuid4()}", IMAGE, flavor_id, nics="none", **options)
+        end = time.monotonic() + LIMIT
+        while server.status == "BUILD":
+            assert time.monotonic() < end
+            time.sleep(0.05)
+            server = self.nova.servers.get(server.id)
+        return server
+
+    def host_of(self, server: Any) -> str | None:
+        found: str | None = getattr(self.nova.servers.get(server.id), "OS-EXT-SRV-ATTR:host")
+        return found
+
+    def used(self, host: str) -> dict[str, int]:
+        """What is taken of a host in Placement."""
+        node = self.driver._hosts.node(host)
+        assert node is not None
+        usages: dict[str, int] = self.placement.get(f"/resource_providers/{node.provider_id}/usages").body["usages"]
+        return usages
+
+    def assert_nothing_is_left(self) -> None:
+        assert [aggregate.name for aggregate in self.nova.aggregates.list()] == ["freepool"]
+        assert not [flavor for flavor in self.nova.flavors.list(is_public=None) if flavor.name.startswith("lease-")]
+        providers = self.placement.get("/resource_providers").body["resource_providers"]
+        assert sorted(provider["name"] for provider in providers) == sorted(HOSTS)
+        for host in HOSTS:
+            assert not any(self.used(host).values()), (host, self.used(host))
+        classes = self.placement.get("/resource_classes", version="1.2").body["resource_classes"]
+        assert [each["name"] for each in classes if each["name"].startswith("CUSTOM_")] == [names.ANCHOR]

@@ -1,0 +1,198 @@
+"""Servers that make room on a real Nova and Placement, in every mode, and what is done if they do not in time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from uuid import uuid4
+
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.lease import PreemptionMode
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
+from tests.in_nova.functional.site import IMAGE, LIMIT, SMALL, WHOLE, NovaSite
+
+_STATUS = {PreemptionMode.STOP: "SHUTOFF", PreemptionMode.SUSPEND: "SUSPENDED"}
+_TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
+
+
+class ModesTest(NovaSite):
+    """What stays on its host leaves room there all the same."""
+
+    def _lease(self, mode: PreemptionMode, resources: Resources, *hosts: str) -> tuple[str, dict[str, Any]]:
+        lease_id = str(uuid4())
+        said: dict[str, Any] = {"mode": mode, "servers": (_TEMPLATE,)}
+        self.carry_out(self.order(OperationKind.START, lease_id, hosts, resources, **said))
+        return lease_id, said
+
+    def statuses(self) -> set[str]:
+        return {server.status for server in self.nova.servers.list()}
+
+    def hosts(self) -> set[str | None]:
+        return {self.host_of(server) for server in self.nova.servers.list()}
+
+    def _stays(self, mode: PreemptionMode) -> None:
+        lease_id, said = self._lease(mode, SMALL, "host1", "host1")
+        self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1", "host1"), SMALL, **said))
+        assert self.statuses() == {_STATUS[mode]}
+        assert (self.used("host1")["VCPU"], self.used("host1")["MEMORY_MB"]) == (0, 0)
+        # A lease of the whole host begins although they are still there.
+        whole = str(uuid4())
+        self.carry_out(self.order(OperationKind.START, whole, ("host1",), WHOLE))
+        mine = self.boot(self.nova.flavors.list()[0].id, scheduler_hints={"lease": whole})
+        assert self.host_of(mine) == "host1"
+        self.carry_out(self.order(OperationKind.STOP, whole, ("host1",), WHOLE))
+        self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host1", "host1"), SMALL, **said))
+        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host1"}), [(s.name, s.status, s.flavor) for s in self.nova.servers.list()]
+        assert self.used("host1")["VCPU"] == 4
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host1"), SMALL, **said))
+        self.assert_nothing_is_left()
+
+    def test_stop(self) -> None:
+        self._stays(PreemptionMode.STOP)
+
+    def test_suspend(self) -> None:
+        self._stays(PreemptionMode.SUSPEND)
+
+    def test_what_was_suspended_goes_elsewhere_if_it_has_to(self) -> None:
+        """By way of the image store; the slots that it had are not forgotten."""
+        lease_id, said = self._lease(PreemptionMode.SUSPEND, SMALL, "host1")
+        self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1",), SMALL, **said))
+        self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host2",), SMALL, **said))
+        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host2"}), (self.statuses(), self.hosts())
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host2",), SMALL, **said))
+        self.assert_nothing_is_left()
+
+    def test_stopped_servers_of_whole_hosts_count_nothing_either(self) -> None:
+        size = Resources({"VCPU": 4, "MEMORY_MB": 2048, HOST_SHARE: WHOLE_HOST})
+        lease_id, said = self._lease(PreemptionMode.STOP, size, "host3")
+        self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host3",), size, **said))
+        assert self.statuses() == {"SHUTOFF"}
+        assert self.used("host3")["VCPU"] == 0
+        self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host3",), size, **said))
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host3",), size, **said))
+        self.assert_nothing_is_left()
+
+    def test_running_servers_follow_their_lease(self) -> None:
+        """Moved while they run, as when an operator clears a host."""
+        lease_id, said = self._lease(PreemptionMode.SHELVE, SMALL, "host1", "host2")
+        self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host3", "host2"), SMALL, **said))
+        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host2", "host3"})
+        assert not any(self.used("host1").values())
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host3", "host2"), SMALL, **said))
+        self.assert_nothing_is_left()
+
+    def test_servers_of_a_host_that_died_are_built_anew(self) -> None:
+        lease_id, said = self._lease(PreemptionMode.SHELVE, SMALL, "host1", "host2")
+        before = {server.id for server in self.nova.servers.list()}
+        compute = self.computes["host1"]
+        compute.stop()
+        (service,) = self.nova.services.list(host="host1", binary="nova-compute")
+        self.nova.services.force_down(service.id, True)
+        self.carry_out(self.order(OperationKind.ADJUST, lease_id, ("host3", "host2"), SMALL, **said))
+        assert self.hosts() == {"host2", "host3"}
+        assert {server.id for server in self.nova.servers.list()} == before
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host3", "host2"), SMALL, **said))
+        assert self.nova.servers.list() == []
+
+
+class ThrottledTest(NovaSite):
+    """One operation at a time."""
+
+    options = DriverOptions(operations=1)
+
+    def test_servers_take_turns(self) -> None:
+        lease_id = str(uuid4())
+        hosts = ("host1", "host2", "host3")
+        said: dict[str, Any] = {"servers": (_TEMPLATE,)}
+        self.carry_out(self.order(OperationKind.START, lease_id, hosts, SMALL, **said))
+        order = self.order(OperationKind.SUSPEND, lease_id, hosts, SMALL, **said)
+        end = time.monotonic() + LIMIT
+        most = 0
+        while self.driver.perform(order, "put-away") is not None:
+            assert time.monotonic() < end
+            busy = [each for each in self.nova.servers.list() if getattr(each, "OS-EXT-STS:task_state") is not None]
+            most = max(most, len(busy))
+        assert most <= 1
+        assert {server.status for server in self.nova.servers.list()} == {"SHELVED_OFFLOADED"}
+
+
+class EscalationTest(NovaSite):
+    """The image store takes nothing: shelving fails again and again."""
+
+    options = DriverOptions(preemption=PreemptionOptions(Escalation.DELETE, escalate_after=10))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.lease_id = str(uuid4())
+        self.said: dict[str, Any] = {"servers": (_TEMPLATE,)}
+        self.carry_out(self.order(OperationKind.START, self.lease_id, ("host1",), SMALL, **self.said))
+
+    def _suspend(self, late: int) -> int | None:
+        order = self.order(OperationKind.SUSPEND, self.lease_id, ("host1",), SMALL, late=late, **self.said)
+        return self.driver.perform(order, "put-away")
+
+    def _until(self, status: str, late: int) -> None:
+        end = time.monotonic() + LIMIT
+        while self.nova.servers.list()[0].status != status:
+            assert time.monotonic() < end
+            self._suspend(late)
+            time.sleep(0.05)
+
+    def test_what_is_late_is_switched_off(self) -> None:
+        self._until("SHUTOFF", 15)
+        assert self._suspend(15) is None
+        # And it comes back.
+        self.carry_out(self.order(OperationKind.RESUME, self.lease_id, ("host1",), SMALL, **self.said))
+        assert self.nova.servers.list()[0].status == "ACTIVE"
+
+    def test_what_is_too_late_is_given_up(self) -> None:
+        try:
+            self._suspend(25)
+        except StepFailedError as error:
+            assert (error.host, "made no room in time" in str(error)) == ("host1", True)
+        else:
+            raise AssertionError("it has 10 s, and as long again to be switched off")
+
+    def test_a_server_of_no_lease_is_deleted_when_it_is_too_late(self) -> None:
+        preemptible = self.nova.flavors.create("spot", 512, 1, 1)
+        preemptible.set_keys({"lease:preemptible": "true"})
+        spot = self.boot(preemptible.id)
+        host = str(self.host_of(spot))
+        late = self.order(OperationKind.START, str(uuid4()), (host,), WHOLE, late=25)
+        assert self.driver.perform(late, "aggregate") is None
+        end = time.monotonic() + LIMIT
+        while any(server.id == spot.id for server in self.nova.servers.list()):
+            assert time.monotonic() < end
+            self.driver.perform(late, "vacate")
+            time.sleep(0.05)
+
+
+class BootTimeoutTest(NovaSite):
+    """A server that is not there in time has failed."""
+
+    options = DriverOptions(boot_timeout=0)
+
+    def test_it_is_named(self) -> None:
+        self.flags(compute_driver="fake.MediumFakeDriver")
+        slow = self.computes["host1"].manager.driver
+        spawn = slow.spawn
+
+        def spawn_slowly(*arguments: Any, **options: Any) -> Any:
+            time.sleep(2)
+            return spawn(*arguments, **options)
+
+        slow.spawn = spawn_slowly
+        order = self.order(OperationKind.START, str(uuid4()), ("host1",), SMALL, servers=(_TEMPLATE,))
+        for step in ("aggregate", "vacate", "hold"):
+            assert self.driver.perform(order, step) is None
+        self.driver.perform(order, "boot")
+        time.sleep(1)
+        try:
+            self.driver.perform(order, "boot")
+        except StepFailedError as error:
+            assert "is not there after 0 s" in str(error)
+        else:
+            raise AssertionError("it takes two seconds")
