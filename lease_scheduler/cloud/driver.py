@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import LeaseSchedulerError
@@ -146,8 +147,11 @@ class Driver(Protocol):
         """All flavors by id."""
         ...
 
-    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
-        """Begin to tell what happens; calls come from a thread of the driver's."""
+    def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
+        """Begin to tell what happens; calls come from threads of the driver's.
+
+        :param observer: is told of what else is seen, by drivers that see it
+        """
         ...
 
     def stop(self) -> None:

@@ -27,6 +27,7 @@ from lease_scheduler.cloud.driver import (
     StepFailedError,
     WaitingClock,
 )
+from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
@@ -219,7 +220,7 @@ class EmulatedCloud:
 
     # -- what happens by itself --------------------------------------------------------------------------
 
-    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
+    def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
         self._stopped = False
         self._watcher = Thread(target=self._watch, args=(on_event,), name="simulated-cloud", daemon=True)

@@ -66,13 +66,18 @@ class Executor:
                 self._do_not_wait_for(order.lease_id)
 
     def _do_not_wait_for(self, lease_id: str) -> None:
-        """Look at once at an order that was to be looked at later; it is of no use any more."""
+        """Look at once at an order that was to be looked at later."""
         self._later = [
             (0.0 if order.lease_id == lease_id else instant, intent_id, order, step, pause)
             for instant, intent_id, order, step, pause in self._later
         ]
         heapify(self._later)
         self._changed.notify_all()
+
+    def hurry(self, lease_id: str) -> None:
+        """Look at once at what is waited for on behalf of a lease: something happened."""
+        with self._changed:
+            self._do_not_wait_for(lease_id)
 
     def is_busy(self, lease_id: str) -> bool:
         """Whether something is being done for a lease."""

@@ -36,6 +36,7 @@ from lease_scheduler.service.enforcement.proposals import keep_message, report_e
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
@@ -151,6 +152,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
         minutes_before_end=group.minutes_before_end,
+        preemption_warning=group.preemption_warning,
     )
 
 
@@ -241,7 +243,8 @@ class EngineService:
             raise
 
     def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
-        site.start()
+        leases, pool = Leases(site, enforcement), PoolKeeper(site)
+        site.start(SiteObserver(site, pool))
         self.site = site
 
         def wake() -> None:
@@ -250,7 +253,6 @@ class EngineService:
 
         site.on_written = wake
         wake()
-        leases, pool = Leases(site, enforcement), PoolKeeper(site)
         series = SeriesKeeper(site, leases)
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,

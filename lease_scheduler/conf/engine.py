@@ -33,5 +33,12 @@ OPTIONS: list[cfg.Opt] = [
         min=0,
         help="How long before the end of a lease its consumer is told, unless the lease says when; 0 for never.",
     ),
+    cfg.IntOpt(
+        "preemption_warning",
+        default=120,
+        min=0,
+        help="How many seconds before its servers are put away or lost the consumer of a preempted lease is told, at "
+        "short notice at once; 0 for never. How much time he has at least is [scheduling] preemption_grace.",
+    ),
     cfg.BoolOpt("explain_refusals", default=True, help="Whether a refused lease is told what would fit instead."),
 ]

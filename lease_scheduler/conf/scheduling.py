@@ -136,6 +136,13 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="When a running lease that cannot be suspended is stopped to make room.",
     ),
+    cfg.IntOpt(
+        "preemption_grace",
+        default=0,
+        min=0,
+        help="Seconds that a running lease is left at least from when it is preempted until its servers are put away "
+        "or lost. Who needs its hosts earlier does not get them.",
+    ),
     cfg.FloatOpt(
         "slack_threshold",
         default=2.0,

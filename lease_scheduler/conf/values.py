@@ -44,6 +44,7 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
         migration=Migration(group.migration),
         migration_bandwidth=group.migration_bandwidth,
         preempt_at=PreemptAt(group.preempt_at),
+        preemption_grace=group.preemption_grace,
         slack_threshold=group.slack_threshold,
         least_slack_first=group.least_slack_first,
     )

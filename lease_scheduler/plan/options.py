@@ -80,6 +80,7 @@ class PlanningOptions:
     :ivar migration: whether memory that was saved by suspending may move
     :ivar migration_bandwidth: Mb/s between hosts
     :ivar preempt_at: when a lease that cannot be suspended is stopped
+    :ivar preemption_grace: seconds that a running lease is left at least when it is preempted
     :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
     :ivar least_slack_first: whether all planned deadline leases are planned again if a new one finds no place
         (haizea F58)
@@ -103,5 +104,6 @@ class PlanningOptions:
     migration: Migration = Migration.YES
     migration_bandwidth: float = 1000.0
     preempt_at: PreemptAt = PreemptAt.START
+    preemption_grace: int = 0
     slack_threshold: float = 2.0
     least_slack_first: bool = True

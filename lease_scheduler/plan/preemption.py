@@ -34,6 +34,8 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         suspended = _can_be_cut(context, lease, reservation, start, now)
         if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
             continue
+        if not suspended and not _has_grace(context, lease, start, now):
+            continue
         run_so_far = max(0, start - reservation.run_start)
         overhead = 0
         if context.suspension.can_suspend(victim):
@@ -44,6 +46,12 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
             found.append((-score, lease.sequence, lease))
     found.sort(key=lambda entry: entry[:2])
     return [lease for _, _, lease in found]
+
+
+def _has_grace(context: PlanningContext, lease: Lease, at: int, now: int) -> bool:
+    """Whether a lease that would lose its work at an instant is left its time until then."""
+    lost_at = at if context.options.preempt_at is PreemptAt.START else now
+    return lease.active_since is None or lost_at >= now + context.options.preemption_grace
 
 
 def _shuts_down(lease: Lease) -> bool:
@@ -67,7 +75,7 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     current = next((r for r in lease.reservations if r.start < at < r.end), None)
     if current is not None and _can_be_cut(context, lease, current, at, now):
         return context.plan.put(
-            replace(lease, reservations=(*kept, cut_by_suspension(context, lease.request, current, at, now)))
+            replace(lease, reservations=(*kept, _cut(context, lease, current, at, now)))
         )
     if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
         if context.options.preempt_at is PreemptAt.START and at > now:
@@ -96,6 +104,15 @@ def lost_work(lease: Lease, reason: str) -> Lease:
     )
 
 
+def _earliest(context: PlanningContext, lease: Lease, now: int) -> int:
+    """When the servers of a lease may begin to be put away."""
+    return now if lease.active_since is None else now + context.options.preemption_grace
+
+
+def _cut(context: PlanningContext, lease: Lease, reservation: Reservation, at: int, now: int) -> Reservation:
+    return cut_by_suspension(context, lease.request, reservation, at, _earliest(context, lease, now))
+
+
 def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation, at: int, now: int) -> bool:
     """Whether a suspension that is over at ``at`` can be put into the reservation."""
     request = lease.request
@@ -103,10 +120,10 @@ def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation
         return False
     if reservation.closing is Closing.SHUTDOWN and reservation.run_end < now:
         return False
-    cut = cut_by_suspension(context, request, reservation, at, now)
+    cut = _cut(context, lease, reservation, at, now)
     resuming = reservation.run_start > reservation.start
     return (
-        cut.run_end > max(reservation.run_start, now - 1)
+        cut.run_end > max(reservation.run_start, _earliest(context, lease, now) - 1)
         and cut.run_end <= reservation.run_end
         and at - reservation.run_start >= context.threshold(request, resuming=resuming)
         and lease.state is not LeaseState.SUSPENDING

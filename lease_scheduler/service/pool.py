@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -15,6 +16,8 @@ from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
+
+LOG = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 
@@ -108,6 +111,25 @@ class PoolKeeper:
         site.change_site()
         site.engine.step()
         return [str(record.host_id) for record in records]
+
+    def refresh(self, names: Collection[str]) -> None:
+        """Have the plan follow what the cloud now says of hosts of the pool."""
+        site = self._site
+        found = {each.name: each for each in site.driver.hypervisors(names)}
+        with site.transaction():
+            changed = False
+            for host in list(site.hosts.values()):
+                if host.name not in found:
+                    continue
+                now = _record(host.host_id, found[host.name], host.properties, host.created_at, host.trust_id)
+                current = replace(now, reservable=host.reservable, out_until=host.out_until, updated_at=host.updated_at)
+                if current != host:
+                    LOG.info("host %s has changed: %s", host.name, dict(current.capacity))
+                    site.put_host(replace(current, updated_at=site.work.now))
+                    changed = True
+            if changed:
+                site.change_site()
+                site.engine.step()
 
     def update_host(self, context: Document, host_id: str, values: Document) -> Answer:
         """Set properties of a host; none removes one.

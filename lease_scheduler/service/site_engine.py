@@ -12,6 +12,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
 from lease_scheduler.cloud.executor import Executor
+from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.engine.records import (
@@ -28,7 +29,8 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
-from lease_scheduler.service.reconcile import reconcile
+from lease_scheduler.service.preemption_warnings import PreemptionWarnings
+from lease_scheduler.service.reconcile import compute_hosts, reconcile
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
@@ -47,12 +49,14 @@ class ServiceOptions:
     :ivar workers: steps that the cloud carries out at the same time
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
+    :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
     engine: EngineOptions = field(default_factory=EngineOptions)
     workers: int = 32
     reconcile_interval: float = 300.0
     minutes_before_end: int = 60
+    preemption_warning: int = 120
 
 
 #: Makes a planner for a site; and the admission policy.
@@ -125,6 +129,7 @@ class SiteEngine:
             },
         )
         self.before_end = BeforeEnd(self.work)
+        self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._pool_lock = Lock()
         self._stopping = Event()
@@ -133,13 +138,16 @@ class SiteEngine:
 
     # -- life ------------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Repair what does not agree, go on with what was begun, and do what is due from now on."""
+    def start(self, observer: Observer | None = None) -> None:
+        """Repair what does not agree, go on with what was begun, and do what is due from now on.
+
+        :param observer: is told what the cloud sees by itself
+        """
         with self._lock:
             for intent in self.work.open_intents():
                 self._executor.submit(self._order(intent))
         self._try_to_reconcile()
-        self.driver.start(self._happened)
+        self.driver.start(self._happened, observer)
         self._timer.start()
         self._reconciler.start()
 
@@ -203,6 +211,8 @@ class SiteEngine:
                 self.put_host(replace(host, out_until=until))
 
     def _write(self) -> None:
+        self._warnings.note(self.work.changes.leases.values())
+        self._warnings.tell(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
             self._note_outages()
         changes, intents = self.work.take(self.work.now)
@@ -244,7 +254,7 @@ class SiteEngine:
 
     def _pause(self) -> float | None:
         """Real seconds until something is due, none if nothing is."""
-        instants = (self.engine.next_due(), self.before_end.next_due())
+        instants = (self.engine.next_due(), self.before_end.next_due(), self._warnings.next_due())
         due = min((instant for instant in instants if instant is not None), default=None)
         return None if due is None else self.clock.seconds_until(due)
 
@@ -296,6 +306,30 @@ class SiteEngine:
         if event.host is None or host is not None:
             self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
             self.wake()
+
+    def hurry(self, lease_id: str) -> None:
+        """Something happened to the servers of a lease that may be waited for."""
+        self._executor.hurry(lease_id)
+
+    def restore_hosts(self, lease_id: str, hosts: frozenset[str]) -> None:
+        """Have the cloud give a running lease its hosts again if these are not the ones.
+
+        :param hosts: names of those that it has in the cloud
+        """
+        with self.transaction():
+            lease = self.engine.lease(lease_id)
+            if lease is None or lease.active_since is None or self._is_busy(lease_id):
+                return
+            if hosts != compute_hosts(lease, self.engine.site):
+                LOG.warning(
+                    "lease %s has hosts %s in the cloud; it is brought back", lease_id, ", ".join(sorted(hosts))
+                )
+                self.adjust(lease)
+
+    def _is_busy(self, lease_id: str) -> bool:
+        return self._executor.is_busy(lease_id) or any(
+            intent.lease_id == lease_id for intent in self.work.open_intents()
+        )
 
     def _record_steps(self, reached: Any) -> None:
         try:

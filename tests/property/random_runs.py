@@ -152,6 +152,7 @@ _PLANNING = st.builds(
     migration=st.sampled_from(Migration),
     migration_bandwidth=st.sampled_from([100.0, 1000.0]),
     preempt_at=st.sampled_from(PreemptAt),
+    preemption_grace=st.sampled_from([0, 0, 0, 50]),
     slack_threshold=st.sampled_from([0.0, 2.0, 100.0]),
     least_slack_first=st.booleans(),
 )

@@ -6,7 +6,7 @@ import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension
 from lease_scheduler.simulation.workload import WorkloadLease
@@ -183,3 +183,32 @@ def test_nothing_new_begins_within_the_lead(make_world: MakeWorld) -> None:
     """haizea 4.1: with a real clock the queue is planned for a little later than now."""
     world = make_world(request("1", BEST_EFFORT, duration=100), engine={"planning_lead": 10}).end()
     assert (world["1"].started, world["1"].ended) == (10, 110)
+
+
+@pytest.mark.parametrize(("submitted", "accepted"), [(900, False), (800, True)])
+def test_a_running_lease_is_left_its_grace(make_world: MakeWorld, submitted: int, accepted: bool) -> None:
+    """150 s of grace and 32 s of suspension: 100 s before the start is too late to ask for its host."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=5000),
+        request("2", RESERVATION, submitted=submitted, start=1000, duration=500),
+        hosts=1,
+        planning={"preemption_grace": 150},
+    ).until(submitted)
+    assert (world["2"].state is not LeaseState.REJECTED) is accepted
+    if accepted:
+        assert world["1"].reservations[0].run_end == 1000 - 32 >= submitted + 150
+    world.end()
+    assert world["1"].accumulated == 5000
+
+
+@pytest.mark.parametrize("mode", [PreemptionMode.DELETE, PreemptionMode.SHELVE])
+def test_grace_is_for_what_runs(make_world: MakeWorld, mode: PreemptionMode) -> None:
+    """Nothing of the first lease has begun when the second one takes its place."""
+    world = make_world(
+        request("0", RESERVATION, start=0, duration=990),
+        request("1", BEST_EFFORT, duration=500, preemption_mode=mode),
+        request("2", RESERVATION, submitted=980, start=1000, duration=500),
+        hosts=1,
+        planning={"preemption_grace": 150},
+    ).end()
+    assert (world["2"].started, world["1"].started) == (1000, 1500)

@@ -1,0 +1,72 @@
+"""What is done about what a cloud driver sees by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
+from lease_scheduler.engine.records import Message
+from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import SiteEngine
+
+LOG = logging.getLogger(__name__)
+
+#: A server is on a host that a lease has for itself, and does not belong to it.
+STRANGER = "lease.event.stranger"
+
+
+class SiteObserver:
+    """See ``cloud.observations.Observer``.
+
+    :param site: the engine of the site
+    :param pool: knows the hosts
+    """
+
+    def __init__(self, site: SiteEngine, pool: PoolKeeper) -> None:
+        self._site = site
+        self._pool = pool
+
+    def on_server(self, change: ServerChange) -> None:
+        """What waits for it is looked at again at once."""
+        if change.lease_id is not None:
+            self._site.hurry(change.lease_id)
+
+    def on_hosts(self, names: frozenset[str]) -> None:
+        """The plan follows their sizes and traits."""
+        self._unless_stopping(lambda: self._pool.refresh(names))
+
+    def on_aggregate(self, change: AggregateChange) -> None:
+        """It is brought back to what the plan says."""
+        if change.lease_id is None:
+            self._site.follow_pool()
+            return
+        lease_id = change.lease_id
+        self._unless_stopping(lambda: self._site.restore_hosts(lease_id, change.hosts))
+
+    def on_stranger(self, stranger: Stranger) -> None:
+        """The lease's consumer and the operator are told; it is not ours to remove."""
+        self._unless_stopping(lambda: self._tell(stranger))
+
+    def _tell(self, stranger: Stranger) -> None:
+        with self._site.transaction():
+            self._site.work.notify(
+                Message(
+                    STRANGER,
+                    {
+                        "lease_id": stranger.lease_id,
+                        "server_id": stranger.server_id,
+                        "host": stranger.host,
+                        "project_id": stranger.project_id,
+                        "instant": self._site.work.now,
+                    },
+                )
+            )
+
+    @staticmethod
+    def _unless_stopping(call: Callable[[], object]) -> None:
+        try:
+            call()
+        except EngineUnavailableError:
+            LOG.info("the engine is stopping; whoever leads next sees for himself")

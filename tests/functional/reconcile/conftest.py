@@ -1,0 +1,118 @@
+"""The engine of a small site on an emulated cloud in which things happen that nobody has asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.driver import Footprint, Hypervisor
+from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.service.clock import AcceleratedClock
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.lease_document import lease_document
+
+HOUR = 3_600
+LIMIT = 20.0
+
+
+class ForgetfulCloud(EmulatedCloud):
+    """A cloud in which things happen that nobody is told of.
+
+    :ivar while_looking: done after the cloud was looked at, before the answer is there
+    """
+
+    while_looking: Callable[[], None] | None = None
+
+    def footprints(self) -> list[Footprint]:
+        found = super().footprints()
+        if self.while_looking is not None:
+            self.while_looking()
+        return found
+
+    def lose_servers(self, lease_id: str) -> None:
+        self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
+
+    def put_on(self, lease_id: str, hosts: list[str]) -> None:
+        """Have a lease hold one host instead of another, as an administrator might."""
+        for host in hosts:
+            self._database.execute("UPDATE held SET host = ? WHERE lease_id = ?", (host, lease_id))
+
+
+class Service:
+    """The engine of a site of two hosts, its cloud and its database."""
+
+    def __init__(self, folder: Path, reconcile_interval: float) -> None:
+        database = open_database(f"sqlite:///{folder}/service.sqlite")
+        migrate.upgrade(database)
+        store = self.store = SqlStore(database)
+        clock = AcceleratedClock(1_000_000, 60.0)
+        store.take_over("engine", clock.now())
+        self.reader = SqlReader(database)
+        self.cloud = ForgetfulCloud(":memory:", clock)
+        capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+        self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in (1, 2))
+        none = PolicyOptions({})
+
+        def planner(site: Site) -> Planner:
+            options = PlanningOptions(suspend_rate=1000.0, resume_rate=1000.0)
+            return Planner(site, options, load_host_selection("greedy", none), load_preemption("by-kind", none))
+
+        self.site = SiteEngine(
+            store,
+            self.cloud,
+            clock,
+            planner,
+            load_admission("accept-all", none),
+            ServiceOptions(EngineOptions(explain_refusals=False), workers=4, reconcile_interval=reconcile_interval),
+            lambda: None,
+        )
+        self.site.start()
+        pool = PoolKeeper(self.site)
+        for number in (1, 2):
+            pool.create_host({}, {"name": f"compute-{number}"})
+        self.leases = Leases(self.site, Enforcement())
+
+    def ask(self, kind: str, count: int, duration: int) -> str:
+        now = self.site.clock.now()
+        interval = {"start": now + 60, "end": now + 60 + duration}
+        terms: dict[str, Any] = interval if kind == "reservation" else {"duration": duration}
+        document = lease_document(kind, kind, count, **terms)
+        self.leases.create({}, document)
+        return str(document["id"])
+
+    def is_in(self, lease_id: str, *states: str) -> Callable[[], bool]:
+        def look() -> bool:
+            view = self.reader.lease(lease_id, deleted=True)
+            return view is not None and view["state"] in states
+
+        return look
+
+
+@pytest.fixture
+def make_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
+    made: list[Service] = []
+
+    def make(reconcile_interval: float = HOUR) -> Service:
+        made.append(Service(tmp_path, reconcile_interval))
+        return made[-1]
+
+    yield make
+    for service in made:
+        service.site.close()
