@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
-from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import MigrationRound
+from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.reservation import Closing, MigrationRound
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 
@@ -43,6 +43,7 @@ class EngineState:
 
     :ivar operations: what the cloud is carrying out, by lease
     :ivar closed_hosts: hosts that are out of service for anything new, while what runs there goes on
+    :ivar preempted: leases that were preempted and might go on elsewhere
     :ivar running: leases whose run the engine is counting
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
@@ -58,6 +59,7 @@ class EngineState:
     operations: dict[str, Operation] = field(default_factory=dict)
     failed_boots: Counter[str] = field(default_factory=Counter)
     closed_hosts: set[int] = field(default_factory=set)
+    preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
 
     def lease(self, lease_id: str | None) -> Lease | None:
@@ -93,7 +95,18 @@ class EngineState:
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
             self._note(lease, now)
             self.store.save(lease)
+            if self.may_evade(lease):
+                self.preempted.append(lease_id)
         return len(changes)
+
+    def may_evade(self, lease: Lease) -> bool:
+        """Whether a lease runs, has to leave its hosts before it is done, and may move while it runs."""
+        return (
+            lease.request.preemption_mode is PreemptionMode.MIGRATE
+            and lease.active_since is not None
+            and lease.lease_id not in self.operations
+            and lease.reservations[0].closing is not Closing.SHUTDOWN
+        )
 
     def waits_for_preparation(self, lease: Lease) -> bool:
         """Whether its VMs may be booted ahead and are not yet."""

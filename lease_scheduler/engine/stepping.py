@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.agenda import next_due
 from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.outages import Outages
@@ -36,6 +37,7 @@ class Steps:
         self._outages = outages
         self._lifecycle = Lifecycle(state, deviations)
         self._preparation = Preparation(state)
+        self._evasion = Evasion(state)
         self.submitted: deque[tuple[LeaseRequest, tuple[int, ...] | None]] = deque()
         self.sequence = 0
 
@@ -72,6 +74,7 @@ class Steps:
         A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
         nothing else to come, nobody would look at the queue another time.
         """
+        self._evasion.evade(now)
         self._preparation.prepare(now)
         plan = self._state.planner.plan
         while True:
@@ -80,7 +83,8 @@ class Steps:
             waiting, live = plan.queue_length, len(plan.leases)
             self._act(now)
             if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
-                return
+                break
+        self._evasion.evade(now)
 
     def _is_due(self, instant: int, what: int, lease_id: str) -> Lease | None:
         lease = self._state.lease(lease_id)

@@ -1,0 +1,65 @@
+"""Preempted leases whose running servers may move go on elsewhere if there is room (mode ``migrate``)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.plan.exact import hosts_with_room
+from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.plan import NotPlannableError
+
+
+class Evasion:
+    """Finds hosts on which a lease can run to its end in place of those that it has to leave.
+
+    It moves as soon as that is known. Without such hosts it is shelved, as was planned.
+
+    :param state: what the parts of the engine share
+    """
+
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+
+    def evade(self, now: int) -> None:
+        """Look at every lease that was preempted since the last time."""
+        state = self._state
+        while state.preempted:
+            lease = state.lease(state.preempted.pop(0))
+            if lease is not None and state.may_evade(lease):
+                self._try(lease, now)
+                state.publish(now)
+
+    def _try(self, lease: Lease, now: int) -> None:
+        state, plan = self._state, self._state.planner.plan
+        context = state.planner.context
+        assert lease.active_since is not None
+        first = lease.reservations[0]
+        run_end = lease.active_since + lease.remaining
+        deadline = lease.request.deadline
+        if deadline is not None and run_end > deadline:
+            return
+        end = run_end + context.suspension.shutdown_time(lease.request)
+        try:
+            with plan.tentative():
+                plan.put(replace(lease, reservations=()))
+                present = Present.of(lease.request, first.assignment)
+                assignment, _ = hosts_with_room(
+                    context, lease.request, now, end, now, may_preempt=False, present=present
+                )
+                run = replace(
+                    first,
+                    assignment=assignment,
+                    start=now,
+                    run_start=now,
+                    run_end=run_end,
+                    end=end,
+                    closing=Closing.SHUTDOWN,
+                )
+                moved = plan.put(replace(lease, reservations=(run,)))
+        except NotPlannableError:
+            return
+        state.recorder.count("evasions")
+        state.count_anew(lease, moved, now)
