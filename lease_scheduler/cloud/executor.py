@@ -66,18 +66,25 @@ class Executor:
                 self._do_not_wait_for(order.lease_id)
 
     def _do_not_wait_for(self, lease_id: str) -> None:
-        """Look at once at an order that was to be looked at later."""
+        """Look at once at an order that was to be looked at later; it is of no use any more."""
+        self._look_now(lambda order: order.lease_id == lease_id)
+
+    def _look_now(self, concerns: Callable[[Order], bool]) -> None:
         self._later = [
-            (0.0 if order.lease_id == lease_id else instant, intent_id, order, step, pause)
+            (0.0 if concerns(order) else instant, intent_id, order, step, pause)
             for instant, intent_id, order, step, pause in self._later
         ]
         heapify(self._later)
         self._changed.notify_all()
 
-    def hurry(self, lease_id: str) -> None:
-        """Look at once at what is waited for on behalf of a lease: something happened."""
+    def ask_again(self, lease_id: str | None, host: str | None) -> None:
+        """See at once how far a step is that was to be looked at later: of a lease, or on a host.
+
+        :param host: name of the host, for orders of whatever lease; none if only those of the lease are meant
+        """
         with self._changed:
-            self._do_not_wait_for(lease_id)
+            if self._later:
+                self._look_now(lambda order: order.lease_id == lease_id or (host is not None and host in order.hosts))
 
     def is_busy(self, lease_id: str) -> bool:
         """Whether something is being done for a lease."""

@@ -30,8 +30,7 @@ class SiteObserver:
 
     def on_server(self, change: ServerChange) -> None:
         """What waits for it is looked at again at once."""
-        if change.lease_id is not None:
-            self._site.hurry(change.lease_id)
+        self._site.ask_again(change.lease_id, change.host)
 
     def on_hosts(self, names: frozenset[str]) -> None:
         """The plan follows their sizes and traits."""

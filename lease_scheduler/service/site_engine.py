@@ -307,9 +307,9 @@ class SiteEngine:
             self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
             self.wake()
 
-    def hurry(self, lease_id: str) -> None:
-        """Something happened to the servers of a lease that may be waited for."""
-        self._executor.hurry(lease_id)
+    def ask_again(self, lease_id: str | None, host: str | None) -> None:
+        """Something happened to servers of a lease, or on a host, that may be waited for."""
+        self._executor.ask_again(lease_id, host)
 
     def restore_hosts(self, lease_id: str, hosts: frozenset[str]) -> None:
         """Have the cloud give a running lease its hosts again if these are not the ones.

@@ -171,4 +171,5 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         group.watch_interval,
         group.aggregate_freepool_name,
         options,
+        Watching(conf, connection),
     )

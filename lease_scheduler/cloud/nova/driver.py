@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from lease_scheduler.cloud.driver import (
 from lease_scheduler.cloud.nova import names, needs
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
+from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.hosts import Hosts, Node
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
 from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
@@ -26,6 +28,7 @@ from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.servers import Servers, Wanted
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.watcher import Watcher
+from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.nova import aggregates as metadata
@@ -100,6 +103,9 @@ class DriverOptions:
 
 _DEFAULTS = DriverOptions()
 
+#: Makes a watcher of the hosts, given the flavors, whether a lease is managed, and the names of the hosts of the pool.
+MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
+
 
 class NovaDriver:
     """See ``cloud.driver.Driver``.
@@ -112,6 +118,7 @@ class NovaDriver:
     :param watch_interval: real seconds between two looks at what happens by itself
     :param freepool: name of the aggregate of all hosts that leases may use
     :param options: what else the operator set
+    :param make_watcher: makes what watches the cloud; none to look at services and deleted servers only
     """
 
     def __init__(
@@ -125,6 +132,7 @@ class NovaDriver:
         watch_interval: float,
         freepool: str,
         options: DriverOptions = _DEFAULTS,
+        make_watcher: MakeWatcher | None = None,
     ) -> None:
         self._clock = clock
         self._placement = placement
@@ -136,8 +144,14 @@ class NovaDriver:
         self._hosts = hosts = Hosts(nova_with_facts, placement)
         self._servers = Servers(nova, on_behalf_of, options.boot_timeout)
         throttle = Throttle(options.operations_per_host, options.operations)
-        self._preemption = Preemption(nova, self._servers.on, throttle, options.preemption)
-        self._watcher = Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
+        self._guests = Guests(nova, self._servers.find, throttle)
+        self._preemption = Preemption(nova, self._servers.find, self._guests, throttle, options.preemption)
+        self._pool: frozenset[str] = frozenset()
+        self._watcher = (
+            Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
+            if make_watcher is None
+            else make_watcher(hosts, flavors, self._is_managed, lambda: self._pool)
+        )
         self._perform: Mapping[str, Callable[[Order], bool]] = {
             "aggregate": self._aggregate,
             "vacate": self._vacate,
@@ -170,6 +184,7 @@ class NovaDriver:
 
     def set_pool(self, names: Collection[str]) -> None:
         """See ``Driver.set_pool``: the filter keeps others off the hosts of this aggregate."""
+        self._pool = frozenset(names)
         found = (self._hosts.node(name) for name in names)
         self._aggregates.ensure(self._freepool, {metadata.POOL: "true"}, [node.service for node in found if node])
 
@@ -177,9 +192,19 @@ class NovaDriver:
         """See ``Driver.flavors``."""
         return self._flavors
 
-    def start(self, on_event: Callable[[DriverEvent], None]) -> None:
+    def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
-        self._watcher.start(on_event)
+        if observer is None:
+            self._watcher.start(on_event, regularly=self._guests.bring_back)
+            return
+        self._watcher.start(
+            on_event,
+            regularly=self._guests.bring_back,
+            on_server=observer.on_server,
+            on_hosts=observer.on_hosts,
+            on_aggregate=observer.on_aggregate,
+            on_stranger=observer.on_stranger,
+        )
 
     def stop(self) -> None:
         """See ``Driver.stop``."""
@@ -344,6 +369,8 @@ class NovaDriver:
             # Somebody else has not given it back yet; what is held elsewhere might be what he waits for.
             for vm in shared:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
+            for host in sorted({vm.host for vm in shared}):
+                self._make_room(order, [vm for vm in shared if vm.host == host])
             return False
         for name in sorted({name for of_host in slots.values() for name in of_host}):
             self._placement.ensure_class(name)
@@ -363,6 +390,15 @@ class NovaDriver:
                     claims=is_whole and order.request.preemption_mode not in _STAYING,
                 )
         return True
+
+    def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> None:
+        """Have guests go from a host that has no room for these VMs at present."""
+        node = self._node(vms[0].host)
+        needed: Counter[str] = Counter()
+        for vm in vms:
+            needed.update(needs.held(vm))
+        if not self._placement.has_room(node.provider_id, needed) and not self._guests.make_room(node.service):
+            LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
 
     def _open(self, order: Order) -> bool:
         """The consumer's own servers may begin."""

@@ -11,7 +11,10 @@ from typing import Any
 from lease_scheduler.cloud.driver import Hypervisor
 from lease_scheduler.cloud.nova.names import ANCHOR
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.placement import capacity as amount_of
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
+
+_DISABLED = "COMPUTE_STATUS_DISABLED"
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Hosts:
     def _describe(self, found: Any, zones: Mapping[str, str]) -> Hypervisor:
         node = self._remember(found)
         inventories = self._placement.inventories(node.provider_id)
-        capacity = {name: _capacity(inventory) for name, inventory in inventories.items() if name != ANCHOR}
+        capacity = {name: amount_of(inventory) for name, inventory in inventories.items() if name != ANCHOR}
         cpu_info = found.cpu_info
         return Hypervisor(
             name=node.name,
@@ -88,7 +91,8 @@ class Hosts:
             local_gb=inventories.get(DISK_GB, {}).get("total", 0),
             capacity={**{name: amount for name, amount in capacity.items() if amount}, HOST_SHARE: WHOLE_HOST},
             max_unit={name: inventory["max_unit"] for name, inventory in inventories.items() if name in capacity},
-            traits=tuple(sorted(self._placement.traits(node.provider_id))),
+            # Nova says with it that a service is disabled, which is told otherwise.
+            traits=tuple(sorted(self._placement.traits(node.provider_id) - {_DISABLED})),
             hypervisor_type=found.hypervisor_type,
             hypervisor_version=int(found.hypervisor_version),
             cpu_info=cpu_info if isinstance(cpu_info, str) else json.dumps(cpu_info, sort_keys=True),
@@ -96,8 +100,3 @@ class Hosts:
             availability_zone=zones.get(node.service),
             servers=int(found.running_vms),
         )
-
-
-def _capacity(inventory: Mapping[str, Any]) -> int:
-    """What Placement gives away of a class at most."""
-    return int((inventory["total"] - inventory["reserved"]) * inventory["allocation_ratio"])

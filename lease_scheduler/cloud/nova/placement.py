@@ -71,6 +71,15 @@ class Placement:
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
         return {consumer: allocation["resources"] for consumer, allocation in found.items()}
 
+    def has_room(self, provider_id: str, amounts: Mapping[str, int]) -> bool:
+        """Whether so much of each class is free at a provider."""
+        usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
+        inventories = self.inventories(provider_id)
+        return all(
+            name in inventories and usages.get(name, 0) + amount <= capacity(inventories[name])
+            for name, amount in amounts.items()
+        )
+
     # -- held capacity ---------------------------------------------------------------------------------------
 
     @_again
@@ -155,6 +164,14 @@ class Placement:
             raise NoRoomError(_detail(error)) from error
         changed: dict[str, Any] = answer.json() if answer.content else {}
         return changed
+
+
+def capacity(inventory: Mapping[str, Any]) -> int:
+    """What Placement gives away of a class at most.
+
+    :param inventory: total, reserved and allocation ratio
+    """
+    return int((inventory["total"] - inventory["reserved"]) * inventory["allocation_ratio"])
 
 
 def _errors(error: Conflict) -> list[dict[str, Any]]:

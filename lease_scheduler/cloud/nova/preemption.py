@@ -13,13 +13,11 @@ from typing import Any
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.lease import PreemptionMode
 
 LOG = logging.getLogger(__name__)
-
-#: States from which Nova shelves.
-_CAN_SHELVE = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
 
 #: States in which a server has nothing of its host but its place on the disk.
 _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
@@ -52,14 +50,21 @@ class Preemption:
     """Puts servers away and brings them back.
 
     :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers on a compute service
+    :param listed: gives all servers that satisfy a query of Nova's
+    :param guests: makes those of no lease come back
     """
 
     def __init__(
-        self, nova: Any, listed: Callable[[str], list[Any]], throttle: Throttle, options: PreemptionOptions
+        self,
+        nova: Any,
+        listed: Callable[..., list[Any]],
+        guests: Guests,
+        throttle: Throttle,
+        options: PreemptionOptions,
     ) -> None:
         self._nova = nova
         self._listed = listed
+        self._guests = guests
         self._throttle = throttle
         self._options = options
         self._lock = Lock()
@@ -86,7 +91,7 @@ class Preemption:
         mode = self._mode_of(server, mode, late)
         if server.status == of.OFFLOADED or (mode is not PreemptionMode.SHELVE and server.status in _ASIDE):
             return True
-        if server.status not in _CAN_SHELVE and server.status != of.SHELVED:
+        if server.status not in of.CAN_SHELVE and server.status != of.SHELVED:
             raise StepFailedError(f"server {server.id} is {server.status} and cannot be put away", of.host(server))
         self._give_up_if_too_late(server, late)
         if self._throttle.begin(server.id, of.host(server)):
@@ -130,13 +135,16 @@ class Preemption:
         :raises StepFailedError: one of them does not give way
         """
         tag = names.tag(lease_id)
-        others = [each for each in self._listed(service) if tag not in of.tags(each) and each.status != of.OFFLOADED]
+        others = [
+            each for each in self._listed(host=service) if tag not in of.tags(each) and each.status != of.OFFLOADED
+        ]
         free = [each for each in others if not of.leases(each)]
         firm = [each for each in free if not of.gives_way(each)]
         if firm:
             raise StepFailedError(f"server {firm[0].id} is on it and does not give way", host)
         # Those of another lease are on their way already: its operation comes first in the plan, and is late.
         leased = [each for each in others if of.leases(each) and (of.is_busy(each) or each.status not in _ASIDE)]
+        self._guests.mark(free)
         try:
             is_free = self.put_away(free, PreemptionMode.SHELVE, late)
         except StepFailedError:

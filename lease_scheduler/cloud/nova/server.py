@@ -18,6 +18,9 @@ from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
 ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", "SHELVED", "SHUTOFF", "SUSPENDED"
 PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERIFY_RESIZE", "DELETED"
 
+#: States from which Nova shelves.
+CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
+
 
 def tags(server: Any) -> list[str]:
     """Its tags."""

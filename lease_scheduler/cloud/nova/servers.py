@@ -63,30 +63,27 @@ class Servers:
         :param hosts: compute services that the lease has for itself
         :param project_id: of the lease, for the servers on those
         """
-        found = {each.id: each for each in self._list(tags=names.tag(lease_id))}
+        found = {each.id: each for each in self.find(tags=names.tag(lease_id))}
         for number in range(flavors):
-            found |= {each.id: each for each in self._list(flavor=names.flavor_id(lease_id, number))}
+            found |= {each.id: each for each in self.find(flavor=names.flavor_id(lease_id, number))}
         for host in hosts:
             # What is switched off there may be another lease's that made room.
-            here = [each for each in self._list(host=host) if of.leases(each) <= {lease_id}]
+            here = [each for each in self.find(host=host) if of.leases(each) <= {lease_id}]
             found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
 
     def by_tag(self) -> dict[str, list[Any]]:
         """All servers that have the tag of a lease, by its id."""
         found: dict[str, list[Any]] = {}
-        for server in self._list():
+        for server in self.find():
             for text in of.tags(server):
                 lease_id = names.lease_of_tag(text)
                 if lease_id is not None:
                     found.setdefault(lease_id, []).append(server)
         return found
 
-    def on(self, service: str) -> list[Any]:
-        """All servers on a compute service."""
-        return self._list(host=service)
-
-    def _list(self, **query: str) -> list[Any]:
+    def find(self, **query: str) -> list[Any]:
+        """All servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
         found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
         # Nova shows a server for a moment after it is gone.
         return [server for server in found if server.status != of.DELETED]
@@ -98,7 +95,7 @@ class Servers:
 
         :raises StepFailedError: one of them cannot; it is deleted
         """
-        present = {_number(server): server for server in self._list(tags=names.tag(lease_id))}
+        present = {_number(server): server for server in self.find(tags=names.tag(lease_id))}
         missing = [each for each in wanted if each.number not in present]
         if missing:
             tenant = self._on_behalf_of(trust_id)

@@ -10,18 +10,17 @@ from typing import Any
 
 from novaclient.exceptions import NotFound
 
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.observations import Stranger
 from lease_scheduler.nova import aggregates as metadata
-from lease_scheduler.nova.boots import FLAVOR_LEASE
 
 #: Clocks of Nova and of this machine may differ by so much without a change being missed.
 _OVERLAP = timedelta(seconds=30)
 
-_GONE = frozenset({"DELETED", "SOFT_DELETED", "SHELVED_OFFLOADED"})
+_GONE = frozenset({"DELETED", "SOFT_DELETED", of.OFFLOADED})
 
 #: A preempted lease may leave its servers on the host like this.
-_ASIDE = frozenset({"SHUTOFF", "SUSPENDED"})
+_ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class Strangers:
         node_names = self._node_names()
         found = []
         for server in servers:
-            host = getattr(server, "OS-EXT-SRV-ATTR:host", None) or ""
+            host = of.service(server) or ""
             lease = held.get(host)
             if lease is None or server.status in _GONE or _belongs(server, lease):
                 continue
@@ -119,8 +118,7 @@ def _instant(text: str | None) -> float:
 
 
 def _belongs(server: Any, lease: _Held) -> bool:
-    extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
-    leases = {names.lease_of_tag(tag) for tag in getattr(server, "tags", ())} | {extra_specs.get(FLAVOR_LEASE)}
+    leases = of.leases(server)
     if server.tenant_id == lease.project_id or lease.lease_id in leases:
         return True
-    return server.status in _ASIDE and leases != {None}
+    return server.status in _ASIDE and bool(leases)

@@ -90,7 +90,7 @@ class Watcher:
         self._inspector = inspector
         self._own_user = own_user
         self._own_user_id: str | None = None
-        self._in_service: dict[str, bool] = {}
+        self._told_of: dict[str, EventKind] = {}
         self._looked_at: datetime | None = None
         self._gone: dict[str, datetime] = {}
         self._changed = Condition()
@@ -98,6 +98,7 @@ class Watcher:
         self._hinted_services = False
         self._hinted_leases: set[str] = set()
         self._on_server: Callable[[ServerChange], None] | None = None
+        self._regularly: Callable[[], None] | None = None
         self._thread: Thread | None = None
 
     def start(
@@ -108,6 +109,7 @@ class Watcher:
         on_hosts: OnHosts | None = None,
         on_aggregate: OnAggregate | None = None,
         on_stranger: OnStranger | None = None,
+        regularly: Callable[[], None] | None = None,
     ) -> None:
         """Begin to look, and to listen.
 
@@ -115,9 +117,11 @@ class Watcher:
         :param on_hosts: of hosts that may have another size or other traits, by name; at first of all in the pool
         :param on_aggregate: of aggregates of ours that are not as they were
         :param on_stranger: of servers on hosts that a lease has for itself, once each
+        :param regularly: is called at each interval
         """
+        self._regularly = regularly
         # Whoever led before may have told other things.
-        self._in_service = {}
+        self._told_of = {}
         self._on_server = on_server
         self._stopped = False
         self._thread = Thread(target=self._run, args=(on_event,), name="nova-watcher", daemon=True)
@@ -161,6 +165,8 @@ class Watcher:
             if is_due:
                 self._look(self._look_at_servers, on_event)
                 self._try(self._flavors.refresh, "Nova could not be asked for its flavors")
+                if self._regularly is not None:
+                    self._try(self._regularly, "what is done at intervals has failed")
                 # Hosts that die say nothing, so this is as often as if nobody listened.
                 due = monotonic() + self._interval
 
@@ -221,15 +227,15 @@ class Watcher:
             host = by_service.get(service.host)
             if host is None or service.status == _UNKNOWN:
                 continue
-            is_in_service = service.state == "up" and service.status == "enabled"
+            event = _host_event(host, service)
             # The engine may have taken over from one that knew of an outage, so the first look tells everything.
-            if self._in_service.get(host) is not is_in_service:
-                events.append(_host_event(host, service, is_in_service))
-            self._in_service[host] = is_in_service
+            if self._told_of.get(host) is not event.kind:
+                events.append(event)
+            self._told_of[host] = event.kind
         for host in sorted(by_service[service] for service in by_service.keys() - listed):
-            if self._in_service.get(host) is not False:
+            if self._told_of.get(host) is not EventKind.HOST_DOWN:
                 events.append(DriverEvent(EventKind.HOST_DOWN, host=host, reason="its compute service is removed"))
-            self._in_service[host] = False
+            self._told_of[host] = EventKind.HOST_DOWN
         return events
 
     # -- servers ---------------------------------------------------------------------------------------------
@@ -260,11 +266,13 @@ class Watcher:
         return events
 
 
-def _host_event(host: str, service: Any, is_in_service: bool) -> DriverEvent:
-    if is_in_service:
+def _host_event(host: str, service: Any) -> DriverEvent:
+    """What the state of a compute service means for its host; what runs on one that is only disabled goes on."""
+    if service.state == "up" and service.status == "enabled":
         return DriverEvent(EventKind.HOST_UP, host=host)
+    kind = EventKind.HOST_CLOSED if service.state == "up" else EventKind.HOST_DOWN
     reason = getattr(service, "disabled_reason", None) or f"its compute service is {service.state}, {service.status}"
-    return DriverEvent(EventKind.HOST_DOWN, host=host, reason=reason)
+    return DriverEvent(kind, host=host, reason=reason)
 
 
 def _lease_of(server: Any) -> str | None:

@@ -236,8 +236,8 @@ class DriverTest(NovaSite):
         wait_for(*((EventKind.HOST_UP, None, host) for host in HOSTS))
         (service,) = self.nova.services.list(host="host3", binary="nova-compute")
         self.nova.services.disable_log_reason(service.id, "a disk fails")
-        wait_for((EventKind.HOST_DOWN, None, "host3"))
-        assert [event.reason for event in told if event.kind is EventKind.HOST_DOWN] == ["a disk fails"]
+        wait_for((EventKind.HOST_CLOSED, None, "host3"))
+        assert [event.reason for event in told if event.kind is EventKind.HOST_CLOSED] == ["a disk fails"]
         told.clear()
         self.nova.services.enable(service.id)
         wait_for((EventKind.HOST_UP, None, "host3"))

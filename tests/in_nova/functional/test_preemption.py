@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
 from lease_scheduler.engine.interfaces import OperationKind
@@ -45,7 +47,7 @@ class ModesTest(NovaSite):
         assert self.host_of(mine) == "host1"
         self.carry_out(self.order(OperationKind.STOP, whole, ("host1",), WHOLE))
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host1", "host1"), SMALL, **said))
-        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host1"}), [(s.name, s.status, s.flavor) for s in self.nova.servers.list()]
+        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host1"})
         assert self.used("host1")["VCPU"] == 4
         self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host1"), SMALL, **said))
         self.assert_nothing_is_left()
@@ -61,7 +63,7 @@ class ModesTest(NovaSite):
         lease_id, said = self._lease(PreemptionMode.SUSPEND, SMALL, "host1")
         self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1",), SMALL, **said))
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host2",), SMALL, **said))
-        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host2"}), (self.statuses(), self.hosts())
+        assert (self.statuses(), self.hosts()) == ({"ACTIVE"}, {"host2"})
         self.carry_out(self.order(OperationKind.STOP, lease_id, ("host2",), SMALL, **said))
         self.assert_nothing_is_left()
 
@@ -168,6 +170,40 @@ class EscalationTest(NovaSite):
             assert time.monotonic() < end
             self.driver.perform(late, "vacate")
             time.sleep(0.05)
+
+
+class GuestsTest(NovaSite):
+    """Servers of no lease that use the pool as long as nobody needs it."""
+
+    def test_they_make_room_and_come_back(self) -> None:
+        """A host with 7,680 MB has three guests of 2,000 MB; a lease that it shares needs 4,000 MB there."""
+        preemptible = self.nova.flavors.create("spot", 2000, 1, 1)
+        preemptible.set_keys({"lease:preemptible": "true"})
+        lease_id = str(uuid4())
+        self.driver.set_pool(["host1"])
+        for host in ("host2", "host3"):
+            (service,) = self.nova.services.list(host=host, binary="nova-compute")
+            self.nova.services.disable(service.id)
+        guests = [self.boot(preemptible.id) for _ in range(3)]
+        assert {self.host_of(guest) for guest in guests} == {"host1"}
+        size = Resources({"VCPU": 2, "MEMORY_MB": 2000, HOST_SHARE: 1})
+        self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), size))
+        # The youngest goes, and no more than have to.
+        statuses = [self.nova.servers.get(guest.id).status for guest in guests]
+        assert statuses == ["ACTIVE", "SHELVED_OFFLOADED", "SHELVED_OFFLOADED"]
+        with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
+            for _ in range(20):
+                self.driver._guests.bring_back()
+                time.sleep(0.1)
+            assert self.nova.servers.get(guests[2].id).status == "SHELVED_OFFLOADED", "there is no room yet"
+            self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host1"), size))
+            end = time.monotonic() + LIMIT
+            while any(self.nova.servers.get(guest.id).status != "ACTIVE" for guest in guests):
+                assert time.monotonic() < end
+                self.driver._guests.bring_back()
+                time.sleep(0.2)
+            self.driver._guests.bring_back()
+        assert all(guest_rules.TAG not in self.nova.servers.get(guest.id).tags for guest in guests)
 
 
 class BootTimeoutTest(NovaSite):

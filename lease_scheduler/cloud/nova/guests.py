@@ -1,0 +1,92 @@
+"""Servers of nobody's lease that use hosts of the pool for as long as no lease needs them.
+
+Their flavor says that they give way. They are shelved when a lease needs the room, and unshelved when there is room
+again; Nova's scheduler then finds them a host by the same rules as at first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.throttle import Throttle
+
+LOG = logging.getLogger(__name__)
+
+#: Tag of servers that were shelved for a lease and are to come back; an owner who removes it keeps his server shelved.
+TAG = "lease-preempted"
+
+#: Real seconds between two attempts to bring a server back, at first and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 900.0
+
+
+class Guests:
+    """Makes room where guests are, and lets them come back.
+
+    :param nova: novaclient's client, of an administrator
+    :param listed: gives all servers that satisfy a query of Nova's
+    """
+
+    def __init__(self, nova: Any, listed: Callable[..., list[Any]], throttle: Throttle) -> None:
+        self._nova = nova
+        self._listed = listed
+        self._throttle = throttle
+        self._lock = Lock()
+        self._next_try: dict[str, tuple[float, float]] = {}
+
+    def mark(self, servers: Iterable[Any]) -> None:
+        """Remember that servers are shelved for a lease."""
+        for server in servers:
+            if TAG not in of.tags(server):
+                server.add_tag(TAG)
+
+    def make_room(self, service: str) -> bool:
+        """Have the youngest guest on a compute service go, one at a time; false if there is none left.
+
+        :param service: name of the compute service
+        """
+        here = [each for each in self._listed(host=service) if not of.leases(each) and of.gives_way(each)]
+        if any(of.is_busy(each) for each in here):
+            return True
+        there = [each for each in here if each.status in of.CAN_SHELVE]
+        if not there:
+            return False
+        youngest = max(there, key=lambda each: (str(each.created), str(each.id)))
+        if self._throttle.begin(youngest.id, of.host(youngest)):
+            LOG.info("server %s makes room for a lease on %s", youngest.id, service)
+            self.mark([youngest])
+            of.command(self._nova.servers.shelve, youngest)
+        return True
+
+    def bring_back(self) -> None:
+        """Try to unshelve those that made room, each now and then; called at intervals."""
+        now = monotonic()
+        found = {each.id: each for each in self._listed(tags=TAG)}
+        with self._lock:
+            self._next_try = {key: value for key, value in self._next_try.items() if key in found}
+        for server in found.values():
+            if of.is_busy(server):
+                continue
+            self._throttle.end(server.id)
+            if server.status == of.ACTIVE:
+                server.delete_tag(TAG)
+            elif (
+                server.status == of.OFFLOADED and self._is_due(server.id, now) and self._throttle.begin(server.id, None)
+            ):
+                of.command(self._nova.servers.unshelve, server)
+
+    def _is_due(self, server_id: str, now: float) -> bool:
+        """Whether to try now; Nova says only afterwards that there was no room, so the pauses become longer.
+
+        Not at once, or it might take what it has just made free before the lease has.
+        """
+        with self._lock:
+            due, pause = self._next_try.setdefault(server_id, (now + _FIRST_PAUSE, _FIRST_PAUSE))
+            if now < due:
+                return False
+            self._next_try[server_id] = (now + pause, min(2 * pause, _LONGEST_PAUSE))
+            return True

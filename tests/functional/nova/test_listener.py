@@ -1,0 +1,112 @@
+"""The listener on a real RabbitMQ: what becomes of its queue, and of itself when the broker goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.nova.hints import Hint, ServiceHint
+from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
+from lease_scheduler.cmd import configuration, messaging, wiring
+from tests.servers.base import wait_until
+from tests.servers.rabbitmq import RabbitMQ
+from tests.unit.cloud.nova.recorded import RECORDED
+
+#: Connections that a server has dropped are not closed by the library that had them.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+_LIMIT = 90.0
+_TOPIC = "versioned_notifications"
+_QUEUE = "lease-scheduler.default"
+
+
+class Nova:
+    """Sends notifications on its exchange, as Nova does."""
+
+    def __init__(self, url: str) -> None:
+        import oslo_messaging
+
+        conf = configuration.load([])
+        wiring.default_transport(conf, url)
+        conf.set_override("control_exchange", "nova")
+        self.transport = messaging.notification_transport(conf)
+        self._notifier = oslo_messaging.Notifier(
+            self.transport, publisher_id="nova-compute:node1", driver="messagingv2", topics=[_TOPIC], retry=0
+        )
+
+    def say(self, event_type: str) -> None:
+        """Send a message that was recorded; it is lost if there is no broker."""
+        self._notifier.info({}, event_type, RECORDED[event_type]["payload"])
+
+
+@contextmanager
+def _listening(url: str, queue_ttl: float, heard: list[Hint]) -> Iterator[None]:
+    conf = configuration.load([])
+    wiring.default_transport(conf, url)
+    listener = Listener(lambda: notification_transport(conf, None), "nova", [_TOPIC], _QUEUE, queue_ttl)
+    listener.start(heard.append)
+    yield
+    listener.stop()
+
+
+@contextmanager
+def _nova(url: str) -> Iterator[Nova]:
+    nova = Nova(url)
+    yield nova
+    nova.transport.cleanup()
+
+
+def _queue(server: RabbitMQ, url: str) -> dict[str, Any] | None:
+    """What RabbitMQ tells of the queue, none if it is not there."""
+    found = server.manage("GET", f"queues/{url.rpartition('/')[2]}")
+    return next((each for each in found if each["name"] == _QUEUE), None)
+
+
+def test_nothing_piles_up(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
+    """A queue that nobody listens to goes; until then whoever listens next hears what is in it."""
+    with _nova(rabbitmq_url) as nova:
+        first: list[Hint] = []
+        with _listening(rabbitmq_url, 3, first):
+            assert wait_until(lambda: _queue(rabbitmq_server, rabbitmq_url) is not None, _LIMIT)
+            described = _queue(rabbitmq_server, rabbitmq_url)
+            assert described is not None
+            assert described["arguments"]["x-expires"] == 3_000
+            nova.say("service.update")
+            assert wait_until(lambda: first == [ServiceHint("node1")], _LIMIT)
+            # Longer than an unused queue is there.
+            assert not wait_until(lambda: _queue(rabbitmq_server, rabbitmq_url) is None, 4)
+        nova.say("service.delete")
+        second: list[Hint] = []
+        with _listening(rabbitmq_url, 3, second):
+            assert wait_until(lambda: second == [ServiceHint("node4")], _LIMIT)
+        assert first == [ServiceHint("node1")]
+        assert wait_until(lambda: _queue(rabbitmq_server, rabbitmq_url) is None, _LIMIT)
+
+
+def test_the_broker_goes_and_comes_back(rabbitmq_server: RabbitMQ, rabbitmq_url: str) -> None:
+    """Whoever listened does so again, and whoever began while it was away begins when it is there."""
+    late: list[Hint] = []
+    heard: list[Hint] = []
+    with _nova(rabbitmq_url) as nova, _listening(rabbitmq_url, 600, heard):
+        assert wait_until(lambda: _queue(rabbitmq_server, rabbitmq_url) is not None, _LIMIT)
+        rabbitmq_server.restart()
+        nova.say("service.update")
+
+        def hears() -> bool:
+            nova.say("service.update")
+            return bool(heard)
+
+        assert wait_until(hears, _LIMIT)
+    rabbitmq_server.stop()
+    with _listening(rabbitmq_url, 600, late):
+        rabbitmq_server.start()
+        with _nova(rabbitmq_url) as nova:
+
+            def hears_late() -> bool:
+                nova.say("service.delete")
+                return ServiceHint("node4") in late
+
+            assert wait_until(hears_late, _LIMIT)

@@ -1,0 +1,150 @@
+"""Nova and Placement as far as those need them who watch: what they list is what a test puts there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+from novaclient.exceptions import NotFound
+
+from lease_scheduler.cloud.nova.hints import Hint
+
+
+def service(host: str, state: str = "up", status: str = "enabled", reason: str | None = None) -> SimpleNamespace:
+    """A compute service."""
+    return SimpleNamespace(host=host, state=state, status=status, disabled_reason=reason)
+
+
+def server(
+    server_id: str,
+    host: str | None,
+    project_id: str = "biology",
+    lease_id: str | None = None,
+    tags: Collection[str] = (),
+    status: str = "ACTIVE",
+) -> SimpleNamespace:
+    """A server; with the flavor of a lease, if one is named."""
+    extra_specs = {} if lease_id is None else {"lease:id": lease_id}
+    found = SimpleNamespace(
+        id=server_id, tenant_id=project_id, tags=list(tags), status=status, flavor={"extra_specs": extra_specs}
+    )
+    setattr(found, "OS-EXT-SRV-ATTR:host", host)
+    return found
+
+
+def aggregate(number: int, name: str, hosts: Collection[str], **metadata: str) -> SimpleNamespace:
+    """A host aggregate; double underscores in the names of its metadata stand for colons."""
+    said = {key.replace("__", ":"): value for key, value in metadata.items()}
+    return SimpleNamespace(id=number, name=name, hosts=list(hosts), metadata=said)
+
+
+class FakeNova:
+    """Lists of services, servers and aggregates; each can be broken.
+
+    :ivar updated: when a server was changed, by id; at the beginning of time if it is not there
+    :ivar asked: how often each was asked for, with what
+    """
+
+    def __init__(self) -> None:
+        self.present: list[SimpleNamespace] = []
+        self.up: list[SimpleNamespace] = []
+        self.made: list[SimpleNamespace] = []
+        self.deleted: list[SimpleNamespace] = []
+        self.updated: dict[str, datetime] = {}
+        self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.broken: set[str] = set()
+        self.services = SimpleNamespace(list=self._services)
+        self.servers = SimpleNamespace(list=self._servers)
+        self.aggregates = SimpleNamespace(list=self._aggregates, get=self._aggregate)
+
+    def count(self, what: str) -> int:
+        """How often something was asked for."""
+        return sum(name == what for name, _ in self.asked)
+
+    @contextmanager
+    def failing(self, *what: str) -> Iterator[None]:
+        """Nova does not answer some questions."""
+        self.broken |= set(what)
+        yield
+        self.broken -= set(what)
+
+    def _ask(self, what: str, query: Mapping[str, Any]) -> None:
+        self.asked.append((what, query))
+        if what in self.broken:
+            raise ConnectionError(f"no {what}")
+
+    def _services(self, binary: str) -> list[SimpleNamespace]:
+        assert binary == "nova-compute"
+        self._ask("services", {})
+        return list(self.up)
+
+    def _servers(self, search_opts: Mapping[str, Any], limit: int) -> list[SimpleNamespace]:
+        assert search_opts["all_tenants"] == 1
+        self._ask("servers", search_opts)
+        found = self.deleted if search_opts.get("deleted") else self.present
+        if "tags" in search_opts:
+            found = [each for each in found if search_opts["tags"] in each.tags]
+        if "host" in search_opts:
+            found = [each for each in found if getattr(each, "OS-EXT-SRV-ATTR:host") == search_opts["host"]]
+        if "changes-since" in search_opts:
+            since = datetime.fromisoformat(search_opts["changes-since"])
+            oldest = datetime.fromtimestamp(0, UTC)
+            found = [each for each in found if self.updated.get(each.id, oldest) >= since]
+        return list(found)
+
+    def _aggregates(self) -> list[SimpleNamespace]:
+        self._ask("aggregates", {})
+        return list(self.made)
+
+    def _aggregate(self, number: int) -> SimpleNamespace:
+        self._ask("aggregate", {"id": number})
+        for each in self.made:
+            if each.id == number:
+                return each
+        raise NotFound(404)
+
+
+class FakePlacement:
+    """Resource providers of hosts, and the questions that are asked of them; it is the adapter, too."""
+
+    def __init__(self, *names: str) -> None:
+        self.generations = dict.fromkeys(names, 1)
+        self.totals = dict.fromkeys(names, 8)
+        self.held_traits: dict[str, frozenset[str]] = {name: frozenset({"HW_CPU_X86_VMX"}) for name in names}
+        self.read: list[str] = []
+        self.is_broken = False
+
+    def get(self, path: str, microversion: str) -> SimpleNamespace:
+        assert path == "/resource_providers"
+        found = [
+            {"name": name, "uuid": f"id of {name}", "generation": generation, "parent_provider_uuid": None}
+            for name, generation in self.generations.items()
+        ]
+        # The slots of a lease, whose name could be anything.
+        child = {"name": "a", "uuid": "child", "generation": len(self.read), "parent_provider_uuid": "id of b"}
+        return SimpleNamespace(json=lambda: {"resource_providers": [*found, child]})
+
+    def inventories(self, provider_id: str) -> Mapping[str, Mapping[str, Any]]:
+        self.read.append(provider_id)
+        if self.is_broken:
+            raise ConnectionError("no inventories")
+        return {"VCPU": {"total": self.totals[provider_id.removeprefix("id of ")], "reserved": 0}}
+
+    def traits(self, provider_id: str) -> frozenset[str]:
+        return self.held_traits[provider_id.removeprefix("id of ")]
+
+
+class FakeListener:
+    """Says what a test has Nova say."""
+
+    def __init__(self) -> None:
+        self.say: Callable[[Hint], None] | None = None
+
+    def start(self, on_hint: Callable[[Hint], None]) -> None:
+        self.say = on_hint
+
+    def stop(self) -> None:
+        self.say = None

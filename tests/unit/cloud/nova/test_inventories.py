@@ -1,0 +1,96 @@
+"""Which hosts may have another size, and how little has to be asked for that."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from lease_scheduler.cloud.nova.inventories import Inventories
+from tests.unit.cloud.nova.fakes import FakePlacement
+
+
+class Followed:
+    def __init__(self) -> None:
+        self.placement = FakePlacement("a", "b", "outside")
+        self.pool = ["a", "b", "not there"]
+        adapter, placement = cast(Any, self.placement), cast(Any, self.placement)
+        self.inventories = Inventories(adapter, placement, lambda: self.pool)
+
+    def change(self, name: str, total: int | None = None, traits: frozenset[str] | None = None) -> None:
+        """Something of a host changes; without more, only what is taken of it."""
+        self.placement.generations[name] += 1
+        if total is not None:
+            self.placement.totals[name] = total
+        if traits is not None:
+            self.placement.held_traits[name] = traits
+
+    def changed(self) -> set[str]:
+        return set(self.inventories.changed())
+
+
+@pytest.fixture
+def followed() -> Followed:
+    return Followed()
+
+
+def test_all_are_news_at_first(followed: Followed) -> None:
+    assert followed.changed() == {"a", "b"}
+    assert followed.changed() == set()
+    assert followed.placement.read == []
+
+
+def test_another_total_or_trait(followed: Followed) -> None:
+    followed.changed()
+    followed.change("a", total=16)
+    followed.change("outside", total=16)
+    assert followed.changed() == {"a"}
+    followed.change("a", total=8)
+    assert followed.changed() == {"a"}
+    followed.change("b", traits=frozenset({"CUSTOM_GPU"}))
+    assert followed.changed() == {"b"}
+    assert followed.placement.read == ["id of a", "id of a", "id of b"]
+
+
+def test_what_is_taken_of_a_host_is_no_news_once_the_host_is_known(followed: Followed) -> None:
+    followed.changed()
+    followed.change("a")
+    # It may have got another size together with that.
+    assert followed.changed() == {"a"}
+    followed.change("a")
+    assert followed.changed() == set()
+    # A look in between at which nothing had changed loses nothing.
+    assert followed.changed() == set()
+    followed.change("a", total=16)
+    assert followed.changed() == {"a"}
+
+
+def test_a_disabled_service_is_told_otherwise(followed: Followed) -> None:
+    followed.changed()
+    followed.change("a")
+    followed.changed()
+    followed.change("a", traits=frozenset({"HW_CPU_X86_VMX", "COMPUTE_STATUS_DISABLED"}))
+    assert followed.changed() == set()
+
+
+def test_hosts_come_into_the_pool_and_leave_it(followed: Followed) -> None:
+    followed.changed()
+    followed.pool.append("outside")
+    assert followed.changed() == {"outside"}
+    followed.pool.clear()
+    assert followed.changed() == set()
+    followed.pool.append("a")
+    assert followed.changed() == {"a"}
+
+
+def test_what_could_not_be_read_or_told_is_told_the_next_time(followed: Followed) -> None:
+    followed.changed()
+    followed.change("a", total=16)
+    followed.change("b", total=16)
+    followed.placement.is_broken = True
+    with pytest.raises(ConnectionError):
+        followed.changed()
+    followed.placement.is_broken = False
+    assert followed.changed() == {"a", "b"}
+    followed.inventories.forget(["b"])
+    assert followed.changed() == {"b"}
