@@ -147,6 +147,10 @@ class Driver(Protocol):
         """All flavors by id."""
         ...
 
+    def ends(self) -> frozenset[str]:
+        """What may become of servers at the end of a lease: of ``delete``, ``shelve``, ``snapshot`` and ``keep``."""
+        ...
+
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """Begin to tell what happens; calls come from threads of the driver's.
 

@@ -36,9 +36,14 @@ class ForgetfulCloud(EmulatedCloud):
     """A cloud in which things happen that nobody is told of.
 
     :ivar while_looking: done after the cloud was looked at, before the answer is there
+    :ivar possible_ends: what may become of servers, if not everything
     """
 
     while_looking: Callable[[], None] | None = None
+    possible_ends: frozenset[str] | None = None
+
+    def ends(self) -> frozenset[str]:
+        return super().ends() if self.possible_ends is None else self.possible_ends
 
     def footprints(self) -> list[Footprint]:
         found = super().footprints()
