@@ -143,6 +143,10 @@ class Driver(Protocol):
         """Have the cloud keep exactly these compute hosts for leases."""
         ...
 
+    def pool(self) -> frozenset[str]:
+        """Names of the compute hosts that the cloud keeps for leases now, whoever said so."""
+        ...
+
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
         ...

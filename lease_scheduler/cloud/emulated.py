@@ -85,6 +85,7 @@ class EmulatedCloud:
         self._lock = Lock()
         self._changed = Event()
         self._stopped = False
+        self._pool: frozenset[str] = frozenset()
         self._watcher: Thread | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -117,6 +118,11 @@ class EmulatedCloud:
 
     def set_pool(self, names: Collection[str]) -> None:
         """See ``Driver.set_pool``: nobody but leases uses these hosts anyway."""
+        self._pool = frozenset(names)
+
+    def pool(self) -> frozenset[str]:
+        """See ``Driver.pool``."""
+        return self._pool
 
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""

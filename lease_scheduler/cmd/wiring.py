@@ -244,6 +244,8 @@ class EngineService:
 
     def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
         leases, pool = Leases(site, enforcement), PoolKeeper(site)
+        if self._conf.engine.discover_hosts:
+            site.discover = pool.discover
         site.start(SiteObserver(site, pool))
         self.site = site
 

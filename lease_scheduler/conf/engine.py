@@ -40,5 +40,11 @@ OPTIONS: list[cfg.Opt] = [
         help="How many seconds before its servers are put away or lost the consumer of a preempted lease is told, at "
         "short notice at once; 0 for never. How much time he has at least is [scheduling] preemption_grace.",
     ),
+    cfg.BoolOpt(
+        "discover_hosts",
+        default=False,
+        help="Whether hosts that somebody puts into the pool in the cloud, on Nova the aggregate of [nova] "
+        "aggregate_freepool_name, are taken in as if they had been asked for. Without, they are put out again.",
+    ),
     cfg.BoolOpt("explain_refusals", default=True, help="Whether a refused lease is told what would fit instead."),
 ]

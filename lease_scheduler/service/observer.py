@@ -39,6 +39,8 @@ class SiteObserver:
     def on_aggregate(self, change: AggregateChange) -> None:
         """It is brought back to what the plan says."""
         if change.lease_id is None:
+            if self._site.discover is not None:
+                self._unless_stopping(self._site.discover)
             self._site.follow_pool()
             return
         lease_id = change.lease_id

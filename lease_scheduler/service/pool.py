@@ -112,6 +112,24 @@ class PoolKeeper:
         site.engine.step()
         return [str(record.host_id) for record in records]
 
+    def discover(self) -> None:
+        """Take in the hosts that an operator has put into the pool in the cloud; who has servers is left out."""
+        site = self._site
+        try:
+            names = site.driver.pool() - {host.name for host in list(site.hosts.values())}
+            found = [each for each in site.driver.hypervisors(names) if names]
+        except Exception:
+            LOG.exception("the cloud could not be asked for new hosts; it is tried again")
+            return
+        for hypervisor in found:
+            if hypervisor.servers:
+                LOG.warning("host %s is not taken into the pool: it has servers", hypervisor.name)
+                continue
+            with site.transaction():
+                if all(host.name != hypervisor.name for host in site.hosts.values()):
+                    LOG.info("host %s is taken into the pool", hypervisor.name)
+                    self._register([hypervisor], {}, None)
+
     def refresh(self, names: Collection[str]) -> None:
         """Have the plan follow what the cloud now says of hosts of the pool."""
         site = self._site

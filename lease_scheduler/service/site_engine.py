@@ -132,6 +132,8 @@ class SiteEngine:
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._pool_lock = Lock()
+        #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
+        self.discover: Callable[[], None] | None = None
         self._stopping = Event()
         self._timer = Thread(target=self._run, name="planner", daemon=True)
         self._reconciler = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
@@ -370,6 +372,8 @@ class SiteEngine:
 
     def _try_to_reconcile(self) -> None:
         """Compare and repair; a cloud that does not answer keeps nobody from planning."""
+        if self.discover is not None:
+            self.discover()
         self.follow_pool()
         try:
             repaired = self.reconcile()

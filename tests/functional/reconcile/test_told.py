@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import DriverEvent
+from lease_scheduler.cloud.driver import DriverEvent, Hypervisor
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.pool import PoolKeeper
 from tests.functional.lease_document import lease_document
@@ -156,3 +157,21 @@ def test_an_end_that_the_cloud_cannot_do_is_refused_at_once(make_service: MakeSe
     with pytest.raises(RefusedError):
         service.leases.update({}, lease_id, {"on_end": "shelve"})
     service.leases.update({}, lease_id, {"on_end": "snapshot"})
+
+
+def test_a_host_that_is_put_into_the_pool_in_the_cloud_is_taken_in(make_service: MakeService) -> None:
+    """If that is wanted; what is no host of the cloud is put out."""
+    service = make_service()
+    capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+    service.cloud.add_hypervisors([Hypervisor("compute-3", 8, 1024, 0, capacity)])
+    pool = PoolKeeper(service.site)
+    observer = SiteObserver(service.site, pool)
+    service.cloud.set_pool(["compute-1", "compute-2", "compute-3", "nobody"])
+    observer.on_aggregate(AggregateChange("freepool", None))
+    assert service.cloud.pool() == {"compute-1", "compute-2"}
+    service.site.discover = pool.discover
+    service.cloud.set_pool(["compute-1", "compute-2", "compute-3", "nobody"])
+    observer.on_aggregate(AggregateChange("freepool", None))
+    assert service.cloud.pool() == {"compute-1", "compute-2", "compute-3"}
+    lease_id = service.ask("best-effort", 3, HOUR)
+    assert wait_until(service.is_in(lease_id, "active"), LIMIT)
