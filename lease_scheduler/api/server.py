@@ -40,6 +40,7 @@ class ServerSettings:
     :ivar threads: requests that are served at the same time
     :ivar connections: connections that are kept open at most
     :ivar maximum_body: bytes of a body that are kept at most
+    :ivar behind_proxy: whether the application is to see what a proxy says of the request
     """
 
     host: str
@@ -47,6 +48,7 @@ class ServerSettings:
     threads: int
     connections: int
     maximum_body: int
+    behind_proxy: bool = False
 
 
 class Server:
@@ -66,7 +68,7 @@ class Server:
             connection_limit=settings.connections,
             asyncore_use_poll=True,
             ident="lease-scheduler",
-            clear_untrusted_proxy_headers=True,
+            clear_untrusted_proxy_headers=not settings.behind_proxy,
             max_request_body_size=_MAXIMUM_READ,
         )
         # A name such as localhost may stand for several addresses.

@@ -8,6 +8,7 @@ from typing import Any
 
 from oslo_config import cfg
 from oslo_middleware.healthcheck import Healthcheck
+from oslo_middleware.http_proxy_to_wsgi import HTTPProxyToWSGI
 from oslo_policy import policy
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
@@ -26,7 +27,7 @@ _CONNECTIONS = 2_000
 
 
 def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, clock: WaitingClock) -> Application:
-    """The WSGI application with all that stands in front of it: health check and tokens."""
+    """The WSGI application with all that stands in front of it: health check, tokens, and what a proxy says."""
     settings = ApiSettings(
         auth=conf.api.auth_strategy, maximum_body=conf.api.maximum_body, maximum_page=conf.api.maximum_limit
     )
@@ -37,7 +38,7 @@ def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, cloc
 
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
-    return DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, conf)})
+    return HTTPProxyToWSGI(DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, conf)}), conf)
 
 
 def is_loopback(host: str) -> bool:
@@ -57,6 +58,14 @@ def server(conf: cfg.ConfigOpts, app: Application) -> Server:
     """
     host, port = conf.api.host, conf.api.port
     try:
-        return Server(app, ServerSettings(host, port, conf.api.threads, _CONNECTIONS, conf.api.maximum_body))
+        settings = ServerSettings(
+            host,
+            port,
+            conf.api.threads,
+            _CONNECTIONS,
+            conf.api.maximum_body,
+            behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
+        )
+        return Server(app, settings)
     except OSError as error:
         raise InvalidValueError("api.port", f"{host}:{port} cannot be listened on: {error.strerror}") from error

@@ -51,6 +51,28 @@ def test_answers(make: Make) -> None:
     assert other.ask("GET", f"leases/{lease['id']}").status_code in (403, 404)
 
 
+def test_behind_a_balancer(make: Make, tmp_path: Path) -> None:
+    """Addresses are those that the balancer is known by, if it may be believed; a file takes the process out of it."""
+    out = tmp_path / "out"
+    lines = f"[healthcheck]\nbackends = disable_by_file\ndisable_by_file_path = {out}\n"
+    said = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "leases.example.org"}
+
+    def link(configuration: str) -> str:
+        service = make(configuration=configuration)
+        service.start()
+        assert requests.get(f"{service.url}/healthcheck", timeout=10).status_code == 200
+        out.touch()
+        assert requests.get(f"{service.url}/healthcheck", timeout=10).status_code == 503
+        out.unlink()
+        found = requests.get(f"{service.url}/", headers={**said, "Accept": "application/json"}, timeout=10).json()
+        assert service.interrupt() == 0
+        return str(found["versions"][0]["links"][0]["href"])
+
+    assert link(lines).startswith("http://127.0.0.1:")
+    trusting = f"{lines}[oslo_middleware]\nenable_proxy_headers_parsing = true\n"
+    assert link(trusting) == "https://leases.example.org/v1"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_in_order(make: Make, number: signal.Signals) -> None:
     """A signal ends it with status 0 within ten seconds, also while a page keeps its connection open."""
