@@ -11,6 +11,7 @@ from threading import Condition, Thread
 from time import monotonic
 
 from lease_scheduler.cloud.driver import Driver, Order, StepFailedError, WaitingClock
+from lease_scheduler.engine.interfaces import OperationKind
 
 LOG = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class Executor:
             waiting.append(order)
             if len(waiting) == 1:
                 self._run(order, order.step)
-            elif order.operation is None:
+            elif self._is_given_up(waiting[0]):
                 self._do_not_wait_for(order.lease_id)
 
     def _do_not_wait_for(self, lease_id: str) -> None:
@@ -128,12 +129,14 @@ class Executor:
         self._over(order, None)
 
     def _is_given_up(self, order: Order) -> bool:
-        """Whether everything of the lease is to be destroyed next."""
+        """Whether it does not matter any more: everything of the lease is to be destroyed, or it only follows a change.
+
+        What cannot follow, because hosts are not free for instance, must not keep the lease from its end.
+        """
         with self._changed:
-            return any(
-                later.operation is None and later.intent_id > order.intent_id
-                for later in self._orders.get(order.lease_id, ())
-            )
+            later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]
+        follows = order.operation is not None and order.operation.kind is OperationKind.ADJUST
+        return any(each.operation is None or follows for each in later)
 
     def _over(self, order: Order, error: StepFailedError | None) -> None:
         with self._changed:
@@ -151,6 +154,8 @@ class Executor:
 
     def _wait(self, seconds: float, order: Order, step: int, pause: float) -> None:
         with self._changed:
+            # It may have been given up while it was being looked at.
+            seconds = 0.0 if self._is_given_up(order) else seconds
             heappush(self._later, (monotonic() + max(seconds, 0.01), order.intent_id, order, step, pause))
             self._changed.notify_all()
 

@@ -1,0 +1,133 @@
+"""Orders are carried out one at a time for each lease, and nobody waits for what does not matter any more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from threading import Event
+
+import pytest
+
+from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.cloud.executor import Executor
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from tests.servers.base import wait_until
+
+_LIMIT = 10.0
+
+
+class Clock:
+    """Waits for an hour whatever it is asked to wait for."""
+
+    def now(self) -> int:
+        return 0
+
+    def seconds_until(self, instant: int) -> float:
+        return 3600.0
+
+
+class SlowDriver:
+    """Does nothing but remember what it was asked for; what is to be waited for is not over until told."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, str]] = []
+        self.is_over = Event()
+        self.fails = False
+
+    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+        return ("discard",) if operation is None else ("wait", "finish")
+
+    def perform(self, order: Order, step: str) -> int | None:
+        self.asked.append((order.intent_id, step))
+        if self.fails:
+            raise StepFailedError("broken", "host")
+        return 1 if step == "wait" and not self.is_over.is_set() and order.intent_id == 1 else None
+
+
+@pytest.fixture
+def driver() -> SlowDriver:
+    return SlowDriver()
+
+
+@pytest.fixture
+def over() -> list[tuple[int, str | None]]:
+    return []
+
+
+@pytest.fixture
+def executor(driver: SlowDriver, over: list[tuple[int, str | None]]) -> Iterator[Executor]:
+    def note(order: Order, error: StepFailedError | None) -> None:
+        over.append((order.intent_id, None if error is None else str(error)))
+
+    made = Executor(driver, Clock(), lambda reached: None, note, 4)  # type: ignore[arg-type]
+    yield made
+    made.stop()
+
+
+def order(number: int, kind: OperationKind | None, lease_id: str = "lease", host: str = "host-1") -> Order:
+    operation = None if kind is None else Operation(kind, lease_id, (1,), 0, 0)
+    return Order(number, lease_id, operation, (host,))
+
+
+def test_an_order_waits_for_the_one_before(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
+) -> None:
+    executor.submit(order(1, OperationKind.SUSPEND))
+    assert wait_until(lambda: (1, "wait") in driver.asked, _LIMIT)
+    executor.submit(order(2, OperationKind.RESUME))
+    time.sleep(0.2)
+    assert (over, executor.is_busy("lease")) == ([], True)
+    driver.is_over.set()
+    executor.ask_again("lease", None)
+    assert wait_until(lambda: [number for number, _ in over] == [1, 2], _LIMIT)
+    assert driver.asked[-3:] == [(1, "finish"), (2, "wait"), (2, "finish")]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(OperationKind.SUSPEND, None), (OperationKind.ADJUST, OperationKind.STOP), (OperationKind.ADJUST, None)],
+)
+def test_what_does_not_matter_any_more_is_given_up(
+    driver: SlowDriver,
+    executor: Executor,
+    over: list[tuple[int, str | None]],
+    first: OperationKind,
+    second: OperationKind | None,
+) -> None:
+    """A lease that cannot follow a change, because its new host is not free, comes to its end all the same."""
+    executor.submit(order(1, first))
+    assert wait_until(lambda: (1, "wait") in driver.asked, _LIMIT)
+    executor.submit(order(2, second))
+    assert wait_until(lambda: [number for number, _ in over] == [1, 2], _LIMIT)
+    assert (1, "finish") not in driver.asked
+
+
+@pytest.mark.parametrize(("lease_id", "host"), [("lease", None), (None, "host-1"), ("other", "host-1")])
+def test_what_is_waited_for_is_looked_at_when_something_happened(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]], lease_id: str | None, host: str | None
+) -> None:
+    executor.submit(order(1, OperationKind.SUSPEND))
+    assert wait_until(lambda: (1, "wait") in driver.asked, _LIMIT)
+    executor.ask_again("other", "host-2")
+    time.sleep(0.2)
+    assert over == []
+    driver.is_over.set()
+    executor.ask_again(lease_id, host)
+    assert wait_until(lambda: over == [(1, None)], _LIMIT)
+
+
+def test_leases_do_not_wait_for_each_other(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
+) -> None:
+    executor.submit(order(1, OperationKind.SUSPEND))
+    executor.submit(order(2, OperationKind.START, "another"))
+    assert wait_until(lambda: over == [(2, None)], _LIMIT)
+
+
+def test_a_step_that_fails_ends_its_order(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
+) -> None:
+    driver.fails = True
+    executor.submit(order(1, OperationKind.START))
+    assert wait_until(lambda: over == [(1, "broken")], _LIMIT)
+    assert not executor.is_busy("lease")
