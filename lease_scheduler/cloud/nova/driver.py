@@ -188,9 +188,18 @@ class NovaDriver:
         found = (self._hosts.node(name) for name in names)
         self._aggregates.ensure(self._freepool, {metadata.POOL: "true"}, [node.service for node in found if node])
 
+    def pool(self) -> frozenset[str]:
+        """See ``Driver.pool``: whoever put them into the aggregate."""
+        found = self._aggregates.find(self._freepool)
+        return frozenset() if found is None else self._nodes_of(found.hosts)
+
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""
         return self._flavors
+
+    def ends(self) -> frozenset[str]:
+        """See ``Driver.ends``: what is kept would have no flavor with which Nova could ever place it again."""
+        return frozenset({_DELETE, _SNAPSHOT})
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
@@ -366,8 +375,9 @@ class NovaDriver:
                 )
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
+            runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
             # Somebody else has not given it back yet; what is held elsewhere might be what he waits for.
-            for vm in shared:
+            for vm in [] if runs_already else shared:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
             for host in sorted({vm.host for vm in shared}):
                 self._make_room(order, [vm for vm in shared if vm.host == host])
