@@ -147,6 +147,13 @@ class Driver(Protocol):
         """Names of the compute hosts that the cloud keeps for leases now, whoever said so."""
         ...
 
+    def announce(self, starts: Mapping[str, int]) -> None:
+        """Tell the cloud when leases begin soon, so that others who may use the hosts until then choose well.
+
+        :param starts: name of the compute host -> instant
+        """
+        ...
+
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
         ...

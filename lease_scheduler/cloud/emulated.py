@@ -86,6 +86,8 @@ class EmulatedCloud:
         self._changed = Event()
         self._stopped = False
         self._pool: frozenset[str] = frozenset()
+        #: When leases begin soon, as it was told last.
+        self.announced: dict[str, int] = {}
         self._watcher: Thread | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -123,6 +125,10 @@ class EmulatedCloud:
     def pool(self) -> frozenset[str]:
         """See ``Driver.pool``."""
         return self._pool
+
+    def announce(self, starts: Mapping[str, int]) -> None:
+        """See ``Driver.announce``: nobody else uses the hosts."""
+        self.announced = dict(starts)
 
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""

@@ -153,6 +153,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         reconcile_interval=group.reconcile_interval,
         minutes_before_end=group.minutes_before_end,
         preemption_warning=group.preemption_warning,
+        announce_horizon=group.announce_horizon,
     )
 
 

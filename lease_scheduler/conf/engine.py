@@ -40,6 +40,14 @@ OPTIONS: list[cfg.Opt] = [
         help="How many seconds before its servers are put away or lost the consumer of a preempted lease is told, at "
         "short notice at once; 0 for never. How much time he has at least is [scheduling] preemption_grace.",
     ),
+    cfg.IntOpt(
+        "announce_horizon",
+        default=3600,
+        min=0,
+        help="Seconds ahead for which the cloud is told on which hosts leases begin, so that servers without a lease "
+        "are put where they may stay; on Nova, LeaseFilter (on_demand_horizon) and LeaseWeigher read it. 0 to tell "
+        "nothing.",
+    ),
     cfg.BoolOpt(
         "discover_hosts",
         default=False,

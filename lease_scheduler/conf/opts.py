@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from lease_scheduler.conf import (
     api,
+    blazar,
     enforcement,
     engine,
     nova,
@@ -16,7 +17,7 @@ from lease_scheduler.conf import (
     simulation,
 )
 
-_MODULES = (service, api, scheduling, policy, enforcement, engine, nova, simulated_cloud, simulation)
+_MODULES = (service, api, scheduling, policy, enforcement, engine, nova, blazar, simulated_cloud, simulation)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

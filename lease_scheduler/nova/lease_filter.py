@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import nova.conf
-from nova.scheduler import filters
+from nova.scheduler import filters, utils
 from oslo_log import log
 
 from lease_scheduler.nova import options
-from lease_scheduler.nova.aggregates import read_host
+from lease_scheduler.nova.aggregates import HostLeases, Reader, read_host
 from lease_scheduler.nova.boots import read_boot
-from lease_scheduler.nova.rules import refusal
+from lease_scheduler.nova.rules import Boot, refusal
 
 LOG = log.getLogger(__name__)
 
@@ -31,14 +32,33 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         self._freepool = group.freepool
         self._rules = options.rules(group)
 
+    def filter_all(self, filter_obj_list: Iterable[Any], spec_obj: Any) -> Iterator[Any]:
+        """The hosts on which a server may begin; what is the same for all of them is read once.
+
+        :param filter_obj_list: hosts as nova-scheduler sees them
+        :param spec_obj: Nova's ``RequestSpec``
+        """
+        # Nova's base class asks this for each host.
+        if utils.request_is_rebuild(spec_obj):
+            return iter(filter_obj_list)
+        boot, reader, now = read_boot(spec_obj), Reader(self._freepool), int(time.time())
+        return (
+            host_state
+            for host_state in filter_obj_list
+            if self._passes(host_state, spec_obj, boot, reader.read(host_state.aggregates, host_state.host), now)
+        )
+
     def host_passes(self, host_state: Any, filter_properties: Any) -> bool:
         """Whether a server may begin on a host.
 
         :param host_state: the host as nova-scheduler sees it
         :param filter_properties: Nova's ``RequestSpec``
         """
-        found = read_host(host_state.aggregates, self._freepool)
-        reason = refusal(read_boot(filter_properties), found, int(time.time()), self._rules)
+        found = read_host(host_state.aggregates, self._freepool, host_state.host)
+        return self._passes(host_state, filter_properties, read_boot(filter_properties), found, int(time.time()))
+
+    def _passes(self, host_state: Any, spec: Any, boot: Boot, found: HostLeases, now: int) -> bool:
+        reason = refusal(boot, found, now, self._rules)
         if reason is not None:
-            LOG.debug("%s is no host for %s: %s", host_state.host, filter_properties.instance_uuid, reason)
+            LOG.debug("%s is no host for %s: %s", host_state.host, spec.instance_uuid, reason)
         return reason is None

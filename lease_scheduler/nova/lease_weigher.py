@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import nova.conf
 from nova.scheduler import utils, weights
 
 from lease_scheduler.nova import options
-from lease_scheduler.nova.aggregates import read_host
+from lease_scheduler.nova.aggregates import Reader
 from lease_scheduler.nova.boots import planned_host, read_boot
 from lease_scheduler.nova.rules import free_for
 
@@ -28,9 +29,17 @@ class LeaseWeigher(weights.BaseHostWeigher):  # type: ignore[misc]
         """How much the weight of a host counts among those of other weighers."""
         return float(utils.get_weight_multiplier(host_state, "lease_weight_multiplier", self._multiplier))
 
+    def weigh_objects(self, weighed_obj_list: Iterable[Any], weight_properties: Any) -> list[float]:
+        """The weights of hosts, in their order. What is the same for all of them is read once."""
+        return self._weights([each.obj for each in weighed_obj_list], weight_properties)
+
     def _weigh_object(self, host_state: Any, weight_properties: Any) -> float:
-        """Seconds until the host's next lease; for servers of a lease 1 on the planned host, else 0."""
-        if read_boot(weight_properties).leases:
-            return float(planned_host(weight_properties) == host_state.host)
-        found = read_host(host_state.aggregates, self._freepool)
-        return float(free_for(found, int(time.time()), self._longest))
+        return self._weights([host_state], weight_properties)[0]
+
+    def _weights(self, hosts: Iterable[Any], spec: Any) -> list[float]:
+        """Seconds until the next lease of each host; for servers of a lease 1 on the planned host, else 0."""
+        if read_boot(spec).leases:
+            planned = planned_host(spec)
+            return [float(planned is not None and planned in (host.nodename, host.host)) for host in hosts]
+        reader, now = Reader(self._freepool), int(time.time())
+        return [float(free_for(reader.read(host.aggregates, host.host), now, self._longest)) for host in hosts]

@@ -92,6 +92,8 @@ def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> 
 def next_start(host: HostLeases, now: int) -> int | None:
     """When the next lease begins on a host; now if one has; none if none is known."""
     starts = [max(held.vacated_from, now) for held in host.held_by]
+    if host.coming is not None:
+        starts.append(max(host.coming, now))
     return min(starts, default=None)
 
 

@@ -27,6 +27,7 @@ from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerE
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
@@ -49,6 +50,7 @@ class ServiceOptions:
     :ivar workers: steps that the cloud carries out at the same time
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
+    :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -57,6 +59,7 @@ class ServiceOptions:
     reconcile_interval: float = 300.0
     minutes_before_end: int = 60
     preemption_warning: int = 120
+    announce_horizon: int = 3600
 
 
 #: Makes a planner for a site; and the admission policy.
@@ -131,6 +134,7 @@ class SiteEngine:
         self.before_end = BeforeEnd(self.work)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._announcer = Announcer(self._coming, driver.announce)
         self._pool_lock = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
         self.discover: Callable[[], None] | None = None
@@ -152,6 +156,8 @@ class SiteEngine:
         self.driver.start(self._happened, observer)
         self._timer.start()
         self._reconciler.start()
+        if self.options.announce_horizon:
+            self._announcer.start()
 
     def close(self) -> None:
         """Finish what is being done at this moment and stop."""
@@ -159,6 +165,7 @@ class SiteEngine:
             self._closed = True
             self._changed.notify_all()
         self._stopping.set()
+        self._announcer.stop()
         self.driver.stop()
         self._executor.stop()
         for thread in (self._timer, self._reconciler):
@@ -308,6 +315,11 @@ class SiteEngine:
         if event.host is None or host is not None:
             self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
             self.wake()
+
+    def _coming(self) -> dict[str, int]:
+        with self._lock:
+            leases, site = self.engine.live_leases(), self.engine.site
+        return coming(leases, site, self.clock.now(), self.options.announce_horizon)
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
         """Something happened to servers of a lease, or on a host, that may be waited for."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lease_scheduler.nova.lease_filter import LeaseFilter
@@ -54,6 +56,25 @@ class TestLeaseFilter:
         assert not strict.host_passes(host(aggregate("elsewhere")), request(lease__preemptible="true"))
         self.configuration(on_demand_horizon=60)
         assert LeaseFilter().host_passes(host(aggregate("elsewhere")), request())
+
+    def test_all_hosts_at_once(self) -> None:
+        """As nova-scheduler asks; the answers are those for each host alone."""
+        lease = aggregate("lease-L1", **MINE)
+        pool, theirs = aggregate("freepool"), aggregate("L2", lease__id="L2")
+        hosts = [host(), host(pool), host(pool, lease), host(pool, lease), host(pool, theirs), host(lease)]
+        for spec in (request(), request(lease__preemptible="true"), request(hints={"lease": ["L1"]})):
+            expected = [each for each in hosts if self.filter.host_passes(each, spec)]
+            assert list(self.filter.filter_all(hosts, spec)) == expected
+        rebuild = request(hints={"_nova_check_type": ["rebuild"]})
+        assert list(self.filter.filter_all(hosts, rebuild)) == hosts
+
+    def test_hosts_on_which_a_lease_begins_soon(self) -> None:
+        self.configuration(on_demand_horizon=3600)
+        soon = {"lease__next__0": f"{int(time.time()) + 600} compute-1"}
+        pool = aggregate("freepool", **soon)
+        by_horizon = LeaseFilter()
+        assert not by_horizon.host_passes(host(pool), request())
+        assert by_horizon.host_passes(host(pool, name="compute-2"), request())
 
     def test_a_request_without_a_flavor_s_extra_specs(self) -> None:
         spec = request()

@@ -48,3 +48,16 @@ class TestLeaseWeigher:
     def test_a_server_of_a_lease_goes_where_it_is_planned(self) -> None:
         spec = request(hints={"lease": ["L1"], "lease:host": ["later"]})
         assert _order(self.hosts, spec)[0] == "later"
+
+    def test_a_planned_host_may_be_called_as_its_hypervisor(self) -> None:
+        """Services and hypervisors need not have the same names."""
+        other = host(aggregate("freepool"), name="service")
+        other.nodename = "service.example.org"
+        spec = request(hints={"lease": ["L1"], "lease:host": ["service.example.org"]})
+        assert _order([*self.hosts, other], spec)[0] == "service"
+
+    def test_what_the_pool_tells_of_coming_leases(self) -> None:
+        now = int(time.time())
+        pool = aggregate("freepool", lease__next__0=f"{now + 900} soon", lease__next__1=f"{now + 90_000} later")
+        hosts = [host(pool, name=name) for name in ("soon", "free", "later")]
+        assert _order(hosts, request(lease__preemptible="true")) == ["free", "later", "soon"]

@@ -17,7 +17,7 @@ _ROOT = Path(__file__).parents[2]
 _OURS = {"benchmarks", "lease_scheduler", "setup", "tests", "tools"}
 
 #: There where our part of it is loaded: the filter and the weigher in nova-scheduler, and the tests of both.
-_HOSTS_OF_OURS = {"nova"}
+_HOSTS_OF_OURS = {"nova", "placement"}
 
 #: Loaded by the name that a URL of the database begins with.
 _BY_NAME = {"psycopg2-binary", "pymysql"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -15,11 +15,13 @@ class Aggregate:
     """A host aggregate.
 
     :ivar hosts: names of compute services
+    :ivar zone: its availability zone, none if it is none
     """
 
     name: str
     metadata: Mapping[str, str]
     hosts: frozenset[str]
+    zone: str | None = None
 
 
 class Aggregates:
@@ -47,17 +49,36 @@ class Aggregates:
 
     def ensure(self, name: str, metadata: Mapping[str, str], hosts: Iterable[str]) -> None:
         """An aggregate with this metadata and exactly these hosts; other keys of its metadata are left alone."""
-        found = self._find(name) or self._create(name)
-        if any(found.metadata.get(key) != value for key, value in metadata.items()):
-            self._nova.aggregates.set_metadata(found, dict(metadata))
+        found = self._described(name, metadata, None)
         wanted, present = set(hosts), set(found.hosts)
         for host in sorted(wanted - present):
             self._ignore(Conflict, self._nova.aggregates.add_host, found, host)
         for host in sorted(present - wanted):
             self._ignore(NotFound, self._nova.aggregates.remove_host, found, host)
 
-    def set_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
-        """Change some of the metadata of an aggregate, if it is there."""
+    def describe(self, name: str, metadata: Mapping[str, str], zone: str | None = None) -> None:
+        """An aggregate with this metadata, whatever hosts it has.
+
+        :param zone: its availability zone if it has to be made
+        """
+        self._described(name, metadata, zone)
+
+    def add(self, name: str, hosts: Iterable[str]) -> Mapping[str, str]:
+        """Have an aggregate that is there have these hosts as well.
+
+        :return: host -> why Nova refuses it; those that have servers do not come to another availability zone
+        """
+        return self._change(name, hosts, lambda host, present: host not in present, self._nova.aggregates.add_host)
+
+    def withdraw(self, name: str, hosts: Iterable[str]) -> Mapping[str, str]:
+        """Have an aggregate not have these hosts, as far as it is there.
+
+        :return: host -> why Nova refuses that; those that have servers stay in their availability zone
+        """
+        return self._change(name, hosts, lambda host, present: host in present, self._nova.aggregates.remove_host)
+
+    def set_metadata(self, name: str, metadata: Mapping[str, str | None]) -> None:
+        """Change some of the metadata of an aggregate, if it is there; keys whose value is none are removed."""
         found = self._find(name)
         if found is not None and any(found.metadata.get(key) != value for key, value in metadata.items()):
             self._nova.aggregates.set_metadata(found, dict(metadata))
@@ -73,6 +94,35 @@ class Aggregates:
         with self._lock:
             if self._ids is not None:
                 self._ids.pop(name, None)
+
+    def _described(self, name: str, metadata: Mapping[str, str], zone: str | None) -> Any:
+        found = self._find(name) or self._create(name, zone)
+        if any(found.metadata.get(key) != value for key, value in metadata.items()):
+            self._nova.aggregates.set_metadata(found, dict(metadata))
+        return found
+
+    def _change(
+        self,
+        name: str,
+        hosts: Iterable[str],
+        is_wanted: Callable[[str, Iterable[str]], bool],
+        call: Callable[[Any, str], Any],
+    ) -> Mapping[str, str]:
+        found = self._find(name)
+        refused: dict[str, str] = {}
+        for host in sorted(hosts) if found is not None else ():
+            if not is_wanted(host, found.hosts):
+                continue
+            try:
+                call(found, host)
+            except NotFound:
+                continue
+            except Conflict as error:
+                now = self._find(name)
+                # Somebody else may have done it a moment ago.
+                if now is not None and is_wanted(host, now.hosts):
+                    refused[host] = error.message
+        return refused
 
     def _find(self, name: str) -> Any:
         with self._lock:
@@ -91,9 +141,9 @@ class Aggregates:
                     self._ids.pop(name, None)
             return None
 
-    def _create(self, name: str) -> Any:
+    def _create(self, name: str, zone: str | None) -> Any:
         try:
-            made = self._nova.aggregates.create(name, None)
+            made = self._nova.aggregates.create(name, zone)
         except Conflict:
             # Somebody else made it, such as an engine that led before and did not know yet that it does not any more.
             self.all()
@@ -116,4 +166,4 @@ class Aggregates:
 
 
 def _value(found: Any) -> Aggregate:
-    return Aggregate(found.name, dict(found.metadata or {}), frozenset(found.hosts or ()))
+    return Aggregate(found.name, dict(found.metadata or {}), frozenset(found.hosts or ()), found.availability_zone)

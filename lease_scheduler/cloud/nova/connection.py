@@ -62,6 +62,11 @@ class Connection:
         """Placement for the service itself."""
         return self._adapter(service_type="placement")
 
+    @property
+    def network(self) -> Adapter:
+        """Neutron for the service itself."""
+        return self._adapter(service_type="network")
+
     def on_behalf_of(self, trust_id: str | None) -> Any:
         """Nova for the consumer who gave a trust; for the service itself if there is none."""
         return self.nova if trust_id is None else self._for_consumer(trust_id)
@@ -166,6 +171,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         connection.nova,
         connection.nova_with_facts,
         Placement(connection.placement),
+        lambda: connection.network,
         connection.on_behalf_of,
         connection.end_trust,
         group.watch_interval,

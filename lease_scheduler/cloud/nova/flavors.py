@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -11,6 +11,7 @@ from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
@@ -90,42 +91,41 @@ class LeaseFlavors:
     def ensure(
         self,
         lease_id: str,
-        number: int,
+        labels: Labels,
         resources: Mapping[str, int],
         project_id: str,
         *,
         shared: bool,
         claims: bool,
-    ) -> str:
-        """The flavor of a node set that the project may use.
+    ) -> None:
+        """The flavor of a node set that the project may use. One that Blazar made becomes ours.
 
+        :param labels: how flavor and slots are called
         :param resources: what the guest sees of each class; at least one CPU and 1 MB
         :param shared: whether there are slots
         :param claims: whether a server counts on its host for what it needs; nothing has to be held then
-        :return: its id
         """
-        flavor_id = names.flavor_id(lease_id, number)
         try:
-            flavor = self._nova.flavors.get(flavor_id)
+            flavor = self._nova.flavors.get(labels.flavor_id)
         except NotFound:
-            flavor = self._create(flavor_id, names.flavor(lease_id, number), resources)
+            flavor = self._create(labels.flavor_id, labels.flavor, resources)
         needed = {} if claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
         if shared:
-            needed[names.slot_class(lease_id, number)] = 1
-        flavor.set_keys(
-            {FLAVOR_LEASE: lease_id, **{f"{_RESOURCES}{name}": str(amount) for name, amount in needed.items()}}
-        )
+            needed[labels.slot_class] = 1
+        extra_specs = {f"{_RESOURCES}{name}": str(amount) for name, amount in needed.items()}
+        known: Mapping[str, str] = getattr(flavor, "extra_specs", None) or {}
+        others = [key for key in known if key.startswith(_RESOURCES) and key not in extra_specs]
+        if others:
+            flavor.unset_keys(others)
+        flavor.set_keys({FLAVOR_LEASE: lease_id, **labels.extra_specs, **extra_specs})
         with suppress(Conflict):
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
-        return flavor_id
 
-    def remove(self, lease_id: str, count: int) -> None:
-        """Remove the flavors of a lease; its servers keep a copy of what they were made with."""
-        for number in range(count):
-            try:
-                self._nova.flavors.delete(names.flavor_id(lease_id, number))
-            except NotFound:
-                continue
+    def remove(self, flavor_ids: Iterable[str]) -> None:
+        """Remove flavors of leases; their servers keep a copy of what they were made with."""
+        for flavor_id in flavor_ids:
+            with suppress(NotFound):
+                self._nova.flavors.delete(flavor_id)
 
     def _create(self, flavor_id: str, name: str, resources: Mapping[str, int]) -> Any:
         try:

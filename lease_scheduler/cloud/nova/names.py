@@ -1,10 +1,13 @@
 """How things of a lease are called in Nova and Placement: the same name for the same thing, always.
 
-Ids are made from names (UUID, version 5), so that nobody has to remember what was made.
+Ids are made from names (UUID, version 5), so that nobody has to remember what was made. Things that Blazar's clients
+look for are called as Blazar calls them, by the reservation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, uuid5
 
 _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler")
@@ -13,6 +16,23 @@ _PREFIX = "lease-"
 #: Resource class that a provider configuration file adds to every compute host, so that Nova asks each host for
 #: something even if a flavor needs nothing but a slot.
 ANCHOR = "CUSTOM_LEASE_ANCHOR"
+
+#: Extra specs of the flavor of a reservation: Nova's filter for them looks for the same in the metadata of aggregates.
+FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
+AFFINITY = "affinity_id"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How the flavor and the slots of a node set are called.
+
+    :ivar extra_specs: of the flavor, beside those that every flavor of a lease has
+    """
+
+    flavor_id: str
+    flavor: str
+    slot_class: str
+    extra_specs: Mapping[str, str] = field(default_factory=dict)
 
 
 def aggregate(lease_id: str, *, exclusive: bool) -> str:
@@ -28,6 +48,11 @@ def tag(lease_id: str) -> str:
 def lease_of_tag(text: str) -> str | None:
     """The lease of a tag of a server, none if it is none of ours."""
     return text.removeprefix("lease:") if text.startswith("lease:") else None
+
+
+def labels(lease_id: str, number: int) -> Labels:
+    """Of one node set of a lease."""
+    return Labels(flavor_id(lease_id, number), flavor(lease_id, number), slot_class(lease_id, number))
 
 
 def slot_class(lease_id: str, number: int) -> str:
@@ -53,11 +78,44 @@ def consumer(lease_id: str, number: int) -> str:
     return str(uuid5(_NAMESPACE, f"consumer {lease_id} {number}"))
 
 
-def slots_provider(lease_id: str, host: str) -> str:
-    """Name of the child provider with the slots of a lease on a host."""
-    return f"{_PREFIX}{lease_id}-{host}"
+def slots_provider(host: str) -> str:
+    """Name of the child provider with the slots of all leases on a host."""
+    return f"{host}-lease-slots"
 
 
-def slots_provider_id(lease_id: str, host: str) -> str:
-    """Id of the child provider with the slots of a lease on a host."""
-    return str(uuid5(_NAMESPACE, f"slots {lease_id} {host}"))
+def slots_provider_id(host: str) -> str:
+    """Id of the child provider with the slots of all leases on a host.
+
+    It stays when the leases are over: nova-compute remembers the children of its provider, and does nothing right any
+    more for some minutes after one of them is gone.
+    """
+    return str(uuid5(_NAMESPACE, f"slots {host}"))
+
+
+# -- as Blazar calls them; its aggregates have the id of the reservation as their name ---------------------------
+
+
+def reservation_labels(reservation_id: str, server_group_id: str | None = None) -> Labels:
+    """Of the instances of a reservation. The flavor has the reservation's id.
+
+    :param server_group_id: none if it does not matter on which hosts they are
+    """
+    extra_specs = {FLAVOR_RESERVATION: reservation_id}
+    if server_group_id is not None:
+        extra_specs[AFFINITY] = server_group_id
+    return Labels(reservation_id, reservation(reservation_id), reservation_class(reservation_id), extra_specs)
+
+
+def reservation(reservation_id: str) -> str:
+    """Name of the flavor and of the server group of a reservation."""
+    return f"reservation:{reservation_id}"
+
+
+def reservation_class(reservation_id: str) -> str:
+    """Resource class of the slots of a reservation."""
+    return f"CUSTOM_RESERVATION_{reservation_id.replace('-', '_').upper()}"
+
+
+def zone(reservation_id: str) -> str:
+    """Availability zone of the hosts of a reservation."""
+    return f"blazar_{reservation_id}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 
 
@@ -18,17 +19,49 @@ class Vm:
     :ivar number: among all of the lease
     :ivar node_set: number of its node set
     :ivar host: name of its compute host
+    :ivar resources: what it needs
+    :ivar servers: how many servers it stands for; instances that are to be on one host are planned as one VM
     """
 
     number: int
     node_set: int
     host: str
     resources: Resources
+    servers: int = 1
 
     @property
     def has_whole_host(self) -> bool:
         """Whether nobody else may be on its host; it then claims ordinarily, and the filter keeps others away."""
         return self.resources.get(HOST_SHARE) == WHOLE_HOST
+
+
+@dataclass(frozen=True)
+class Part:
+    """A reservation of a lease.
+
+    :ivar node_sets: numbers of its node sets
+    :ivar vms: its VMs
+    """
+
+    record: ReservationRecord
+    node_sets: range
+    vms: tuple[Vm, ...]
+
+    @property
+    def reservation_id(self) -> str:
+        """The id by which its consumer knows it."""
+        return self.record.reservation_id
+
+    @property
+    def has_whole_hosts(self) -> bool:
+        """Whether it is one of hosts, not of instances."""
+        return any(vm.has_whole_host for vm in self.vms)
+
+    @property
+    def server_group_id(self) -> str | None:
+        """Of the group of its servers, none if it does not matter which of them are together."""
+        found: str | None = self.record.terms.get("server_group_id")
+        return found
 
 
 def vms(order: Order) -> list[Vm]:
@@ -39,11 +72,61 @@ def vms(order: Order) -> list[Vm]:
         for number, node_set in enumerate(order.request.nodes)
         for _ in range(node_set.count)
     ]
+    together = _together(order)
     return [
-        Vm(position, number, host, resources)
+        Vm(position, number, host, resources, together.get(number, 1))
         for position, ((number, resources), host) in enumerate(zip(nodes, order.hosts, strict=True))
         if FLOATING_IP not in resources
     ]
+
+
+@dataclass(frozen=True)
+class Address:
+    """A floating IP of a lease."""
+
+    reservation_id: str
+    network_id: str
+    address: str
+
+
+def addresses(order: Order) -> list[Address]:
+    """The floating IPs of a lease, which the plan has among its hosts."""
+    found = []
+    for record, _ in _reservations(order):
+        if "network_id" in record.terms:
+            for address in order.hosts[record.first_node : record.first_node + record.node_count]:
+                found.append(Address(record.reservation_id, record.terms["network_id"], address))
+    return found
+
+
+def parts(order: Order) -> list[Part]:
+    """The reservations of a lease that have VMs."""
+    found = vms(order)
+    of_sets = ((record, node_sets) for record, node_sets in _reservations(order))
+    each = [
+        Part(record, node_sets, tuple(vm for vm in found if vm.node_set in node_sets)) for record, node_sets in of_sets
+    ]
+    return [part for part in each if part.vms]
+
+
+def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
+    """Each with the numbers of its node sets."""
+    found = []
+    first = 0
+    for record in order.document.reservations if order.document is not None else ():
+        found.append((record, range(first, first + record.node_sets)))
+        first += record.node_sets
+    return found
+
+
+def _together(order: Order) -> dict[int, int]:
+    """Node sets of which each VM stands for several servers."""
+    return {
+        number: int(record.terms["amount"])
+        for record, node_sets in _reservations(order)
+        if record.terms.get("affinity") is True
+        for number in node_sets
+    }
 
 
 def held(vm: Vm) -> dict[str, int]:
@@ -51,16 +134,24 @@ def held(vm: Vm) -> dict[str, int]:
     return {} if vm.has_whole_host else {name: amount for name, amount in vm.resources.items() if name != HOST_SHARE}
 
 
-def slots(found: list[Vm], lease_id: str) -> dict[str, Mapping[str, int]]:
-    """Host -> class of slots -> how many servers of the lease may be there."""
+def of_server(vm: Vm) -> dict[str, int]:
+    """Class -> amount that each server of a VM sees."""
+    return {name: amount // vm.servers for name, amount in vm.resources.items()}
+
+
+def slots(found: Sequence[Vm], labels: Mapping[int, Labels]) -> dict[str, Mapping[str, int]]:
+    """Host -> class of slots -> how many servers of the lease may be there.
+
+    :param labels: of each node set
+    """
     numbers: dict[str, Counter[str]] = {}
     for vm in found:
         if not vm.has_whole_host:
-            numbers.setdefault(vm.host, Counter())[names.slot_class(lease_id, vm.node_set)] += 1
+            numbers.setdefault(vm.host, Counter())[labels[vm.node_set].slot_class] += vm.servers
     return {host: dict(of_host) for host, of_host in numbers.items()}
 
 
-def hosts(found: list[Vm], *, exclusive: bool) -> frozenset[str]:
+def hosts(found: Sequence[Vm], *, exclusive: bool) -> frozenset[str]:
     """The hosts that a lease has for itself, or those that it shares with others."""
     whole = frozenset(vm.host for vm in found if vm.has_whole_host)
     return whole if exclusive else frozenset(vm.host for vm in found) - whole

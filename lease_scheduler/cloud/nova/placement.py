@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from keystoneauth1.adapter import Adapter
@@ -121,31 +121,47 @@ class Placement:
 
     @_again
     def ensure_slots(self, provider_id: str, name: str, parent_id: str, totals: Mapping[str, int]) -> None:
-        """A child provider with exactly these inventories, each unit of which goes to one server.
+        """A child provider with these slots beside those of others, each of which goes to one server.
 
         :param totals: class -> number; slots that are in use cannot go away
         :raises NoRoomError: more than that is in use
         """
         try:
-            provider = self._get(f"resource_providers/{provider_id}")
+            known = self._get(f"resource_providers/{provider_id}/inventories")
         except NotFound:
             new = {"name": name, "uuid": provider_id, "parent_provider_uuid": parent_id}
-            provider = self._change("POST", "resource_providers", new)
-        inventories = {
-            kind: {"total": total, "max_unit": 1, "allocation_ratio": 1.0} for kind, total in totals.items() if total
+            known = {
+                "inventories": {},
+                "resource_provider_generation": self._change("POST", "resource_providers", new)["generation"],
+            }
+        ours = {kind: {"total": total, "max_unit": 1, "allocation_ratio": 1.0} for kind, total in totals.items()}
+        present = known["inventories"]
+        if all(present.get(kind, {}).get("total") == total for kind, total in totals.items()):
+            return
+        body = {
+            "resource_provider_generation": known["resource_provider_generation"],
+            "inventories": {**present, **ours},
         }
-        body = {"resource_provider_generation": provider["generation"], "inventories": inventories}
         self._change("PUT", f"resource_providers/{provider_id}/inventories", body)
 
-    def remove_provider(self, provider_id: str) -> None:
-        """Remove a child provider of which nothing is in use any more.
+    @_again
+    def remove_slots(self, provider_id: str, classes: Iterable[str]) -> None:
+        """Have no slots of some classes at a child provider any more.
 
-        :raises NoRoomError: something is in use
+        :raises NoRoomError: one of them is in use
         """
         try:
-            self._change("DELETE", f"resource_providers/{provider_id}", None)
+            usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
         except NotFound:
             return
+        for name in classes:
+            if usages.get(name):
+                # Placement would say that somebody else had changed it.
+                raise NoRoomError(f"slots of {name} are in use")
+            try:
+                self._change("DELETE", f"resource_providers/{provider_id}/inventories/{name}", None)
+            except NotFound:
+                continue
 
     # -- helpers ---------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from tests.servers.fixtures import missing
 from tests.servers.openstack import environment
 
 _ROOT = Path(__file__).parents[3]
-_LIMIT = 400
+_LIMIT = 900
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_filter_and_weigher(python: Path) -> None:
     assert " passed" in _run(python, "pytest", *options, *places)
 
 
-@pytest.mark.parametrize("module", ["test_driver", "test_preemption"])
+@pytest.mark.parametrize("module", ["test_driver", "test_preemption", "test_blazar_profile"])
 def test_on_nova(python: Path, module: str) -> None:
     """On a Nova and a Placement that run in the process of the test."""
     assert "\nOK" in _run(python, "unittest", f"tests.in_nova.functional.{module}")

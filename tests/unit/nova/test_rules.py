@@ -40,13 +40,17 @@ class TestAnswersOfBlazar:
     """On aggregates as Blazar makes them."""
 
     HOST = read_host(
-        [Aggregate("r1", {"blazar:owner": "physics"}, "blazar_r1"), Aggregate("other", {}, "zone")], "freepool"
+        [Aggregate("r1", {"blazar:owner": "physics"}, "blazar_r1"), Aggregate("other", {}, "zone")],
+        "freepool",
+        "compute-1",
     )
-    POOL = read_host([Aggregate("freepool")], "freepool")
+    POOL = read_host([Aggregate("freepool")], "freepool", "compute-1")
     INSTANCES = read_host(
-        [Aggregate("r2", {"reservation": "r2", "blazar:owner": "physics"}), Aggregate("freepool")], "freepool"
+        [Aggregate("r2", {"reservation": "r2", "blazar:owner": "physics"}), Aggregate("freepool")],
+        "freepool",
+        "compute-1",
     )
-    ELSEWHERE = read_host([Aggregate("other", {"ssd": "true"}, "zone")], "freepool")
+    ELSEWHERE = read_host([Aggregate("other", {"ssd": "true"}, "zone")], "freepool", "compute-1")
 
     @pytest.mark.parametrize(
         ("project", "hint", "passes"),
@@ -89,7 +93,7 @@ class TestLeases:
     )
     def test_its_time_and_its_project_count(self, metadata: dict[str, str], passes: bool) -> None:
         metadata = {"lease:id": "L1", "lease:project_id": "physics", "lease:until": str(NOW + 1), **metadata}
-        host = read_host([Aggregate("lease-L1", metadata)], "freepool")
+        host = read_host([Aggregate("lease-L1", metadata)], "freepool", "compute-1")
         for name in ("L1", "lease-L1"):
             assert (refusal(Boot("physics", (name,)), host, NOW, Rules()) is None) is passes
 
@@ -105,7 +109,7 @@ class TestLeases:
         assert refusal(both, held(MINE, SHARED), NOW, Rules()) is None
 
     def test_a_lease_whose_metadata_says_nothing_has_its_host_for_itself(self) -> None:
-        host = read_host([Aggregate("lease-L1", {"lease:id": "L1"})], "freepool")
+        host = read_host([Aggregate("lease-L1", {"lease:id": "L1"})], "freepool", "compute-1")
         for boot in (PLAIN, PREEMPTIBLE, HINT):
             assert refusal(boot, host, NOW, Rules(on_demand_horizon=0)) is not None
 

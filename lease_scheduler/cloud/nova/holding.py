@@ -1,0 +1,156 @@
+"""What is held for a lease on hosts that it shares: capacity in Placement, slots for its servers, and their flavors."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova.flavors import LeaseFlavors
+from lease_scheduler.cloud.nova.guests import Guests
+from lease_scheduler.cloud.nova.memory import Known
+from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.model.lease import PreemptionMode
+
+LOG = logging.getLogger(__name__)
+
+#: Modes of preemption in which servers stay on their hosts.
+_STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
+
+#: Gives how the flavor and the slots of each node set of a lease are called.
+LabelsOf = Callable[[Order], Mapping[int, Labels]]
+
+#: Gives how many servers claim for themselves what a VM would need: node set and compute host -> number.
+ClaimsOf = Callable[[Order], Mapping[tuple[int, str], int]]
+
+
+class Holding:
+    """See the module.
+
+    :param labels_of: gives the names of flavors and slots
+    :param claims_of: gives the servers for which nothing must be held
+    """
+
+    def __init__(
+        self,
+        placement: Placement,
+        nodes: Nodes,
+        flavors: LeaseFlavors,
+        guests: Guests,
+        labels_of: LabelsOf,
+        claims_of: ClaimsOf,
+    ) -> None:
+        self._placement = placement
+        self._nodes = nodes
+        self._flavors = flavors
+        self._guests = guests
+        self._labels_of = labels_of
+        self._claims_of = claims_of
+
+    def hold(self, order: Order) -> bool:
+        """What the lease shares hosts for is held, and there is a slot for each of its servers."""
+        found = needs.vms(order)
+        shared = [vm for vm in found if not vm.has_whole_host]
+        claiming = self._claims_of(order)
+        to_hold = _without(shared, claiming)
+        if not self._hold_all(order, shared, to_hold):
+            return False
+        labels = self._labels_of(order)
+        slots = needs.slots(to_hold, labels)
+        for name in sorted({name for of_host in slots.values() for name in of_host}):
+            self._placement.ensure_class(name)
+        for host, totals in slots.items():
+            provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
+            self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
+        self._ensure_flavors(order, found, labels)
+        return True
+
+    def _hold_all(self, order: Order, shared: Sequence[needs.Vm], to_hold: Sequence[needs.Vm]) -> bool:
+        assert order.document is not None
+        for vm in shared:
+            if vm not in to_hold:
+                self._placement.release(names.consumer(order.lease_id, vm.number))
+        try:
+            for vm in to_hold:
+                self._placement.hold(
+                    names.consumer(order.lease_id, vm.number),
+                    {self._nodes.node(vm.host).provider_id: needs.held(vm)},
+                    order.document.project_id,
+                    order.document.user_id,
+                )
+        except NoRoomError as error:
+            LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
+            # Somebody else has not given it back yet; what is held elsewhere might be what he waits for.
+            runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
+            for vm in [] if runs_already else to_hold:
+                self._placement.release(names.consumer(order.lease_id, vm.number))
+            for host in sorted({vm.host for vm in to_hold}):
+                self._make_room(order, [vm for vm in to_hold if vm.host == host])
+            return False
+        return True
+
+    def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> None:
+        """Have guests go from a host that has no room for these VMs at present."""
+        node = self._nodes.node(vms[0].host)
+        needed: Counter[str] = Counter()
+        for vm in vms:
+            needed.update(needs.held(vm))
+        if not self._placement.has_room(node.provider_id, needed) and not self._guests.make_room(node.service):
+            LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
+
+    def _ensure_flavors(self, order: Order, found: Sequence[needs.Vm], labels: Mapping[int, Labels]) -> None:
+        assert order.request is not None and order.document is not None
+        first_of_set = {vm.node_set: vm for vm in reversed(found)}
+        for number, vm in sorted(first_of_set.items()):
+            is_whole = any(each.node_set == number and each.has_whole_host for each in found)
+            if order.document.servers or not is_whole:
+                self._flavors.ensure(
+                    order.lease_id,
+                    labels[number],
+                    needs.of_server(vm),
+                    order.document.project_id,
+                    shared=not is_whole,
+                    claims=is_whole and order.request.preemption_mode not in _STAYING,
+                )
+
+    def leave(self, known: Known, services: Iterable[str]) -> frozenset[str]:
+        """Hold nothing of a lease on some hosts any more, and have no slots there.
+
+        :return: compute services on which servers that are switched off or suspended still have their slots
+        """
+        consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
+        classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
+        classes += [names.reservation_class(reservation_id) for reservation_id in known.reservations]
+        in_use = set()
+        for host in self._nodes.names(services):
+            node = self._nodes.node(host)
+            for consumer in consumers & self._placement.consumers_on(node.provider_id).keys():
+                self._placement.release(consumer)
+            try:
+                self._placement.remove_slots(names.slots_provider_id(host), classes)
+            except NoRoomError:
+                in_use.add(node.service)
+        return frozenset(in_use)
+
+    def remove(self, known: Known) -> None:
+        """Remove flavors and classes of a lease of which no slots are left."""
+        self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
+        for number in range(known.node_sets):
+            self._placement.remove_class(names.slot_class(known.lease_id, number))
+
+
+def _without(vms: Sequence[needs.Vm], claiming: Mapping[tuple[int, str], int]) -> list[needs.Vm]:
+    """Those that are left when as many of each node set and host as claim for themselves are left out."""
+    left = Counter(claiming)
+    found = []
+    for vm in vms:
+        if left[vm.node_set, vm.host] >= vm.servers:
+            left[vm.node_set, vm.host] -= vm.servers
+        else:
+            found.append(vm)
+    return found

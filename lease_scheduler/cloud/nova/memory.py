@@ -1,0 +1,192 @@
+"""What is remembered of a lease in its aggregates, so that nobody needs to remember it elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
+from lease_scheduler.nova import aggregates as metadata
+
+#: Of the aggregate: how many node sets and VMs the lease has or had, whether its servers are booted by us, and what
+#: they are now.
+_NODE_SETS = "lease:node_sets"
+_VMS = "lease:vms"
+_MANAGED = "lease:managed"
+_SERVERS = "lease:servers"
+_USER_ID = "lease:user_id"
+_TRUST_ID = "lease:trust_id"
+_ADDRESSES = "lease:addresses"
+
+#: Followed by a number: the reservations of the lease and their server groups.
+_RESERVATION = "lease:reservation:"
+_SERVER_GROUP = "lease:server_group:"
+
+#: Of an aggregate that has the name of a reservation: that it has.
+NAMED_BY = "lease:reservation"
+
+#: What the servers of a lease are.
+ACTIVE, SAVED, NONE = "active", "saved", "none"
+
+#: Later than any lease begins.
+NEVER = str(2**40)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the aggregates of a lease remember of it.
+
+    :ivar servers: ``ACTIVE``, ``SAVED`` or ``NONE``
+    :ivar exclusive: compute services that it has for itself
+    :ivar shared: those on which others are, too
+    :ivar reservations: their ids
+    :ivar server_groups: their ids
+    :ivar addresses: whether it has floating IPs
+    """
+
+    lease_id: str
+    project_id: str
+    user_id: str
+    trust_id: str | None
+    node_sets: int
+    vms: int
+    managed: bool
+    servers: str
+    exclusive: frozenset[str]
+    shared: frozenset[str]
+    reservations: tuple[str, ...] = ()
+    server_groups: tuple[str, ...] = ()
+    addresses: bool = False
+
+
+class Memory:
+    """See the module."""
+
+    def __init__(self, aggregates: Aggregates) -> None:
+        self._aggregates = aggregates
+
+    def all(self) -> dict[str, Known]:
+        """All leases of which there is something."""
+        by_lease: dict[str, list[Aggregate]] = {}
+        for aggregate in self._aggregates.all():
+            lease_id = aggregate.metadata.get(metadata.LEASE_ID)
+            if lease_id is not None and NAMED_BY not in aggregate.metadata:
+                by_lease.setdefault(lease_id, []).append(aggregate)
+        return {lease_id: _read(lease_id, found) for lease_id, found in by_lease.items()}
+
+    def known(self, lease_id: str) -> Known | None:
+        """One lease, none if nothing is remembered of it."""
+        found = [
+            aggregate
+            for exclusive in (True, False)
+            if (aggregate := self._aggregates.find(names.aggregate(lease_id, exclusive=exclusive))) is not None
+        ]
+        return _read(lease_id, found) if found else None
+
+    def write(self, order: Order, planned: Mapping[bool, frozenset[str]], known: Known | None) -> None:
+        """Have the aggregates of a lease say what it is, with these hosts.
+
+        :param planned: of its own, and shared with others: names of compute services
+        """
+        assert order.request is not None
+        for exclusive, services in planned.items():
+            name = names.aggregate(order.lease_id, exclusive=exclusive)
+            # A lease without hosts is remembered too.
+            if not services and not (exclusive and not planned[False]):
+                self._aggregates.remove(name)
+                continue
+            said = {
+                **lease_metadata(order, exclusive=exclusive),
+                **_document_metadata(order),
+                _NODE_SETS: str(len(order.request.nodes)),
+                _VMS: str(max(len(needs.vms(order)), 0 if known is None else known.vms)),
+            }
+            if known is None:
+                # Nobody gets in before everything is there.
+                said |= {metadata.FROM: NEVER, _SERVERS: NONE}
+            self._aggregates.ensure(name, said, services)
+
+    def say_begin(self, lease_id: str, instant: str, servers: str | None = None) -> None:
+        """Change from when on servers of a lease may begin.
+
+        :param servers: what they are from now on, none if that does not change
+        """
+        said = {metadata.FROM: instant} | ({} if servers is None else {_SERVERS: servers})
+        for exclusive in (True, False):
+            self._aggregates.set_metadata(names.aggregate(lease_id, exclusive=exclusive), said)
+
+    def leave(self, lease_id: str, servers: str, remaining: Iterable[str]) -> None:
+        """Have the aggregates of a lease have no hosts.
+
+        :param remaining: compute services that it shares and cannot leave yet
+        """
+        said = {_SERVERS: servers, metadata.VACATED_FROM: NEVER}
+        for exclusive in (True, False):
+            name = names.aggregate(lease_id, exclusive=exclusive)
+            if self._aggregates.find(name) is not None:
+                self._aggregates.ensure(name, said, () if exclusive else remaining)
+
+    def forget(self, lease_id: str) -> None:
+        """Remember nothing of a lease."""
+        for exclusive in (True, False):
+            self._aggregates.remove(names.aggregate(lease_id, exclusive=exclusive))
+
+
+def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
+    """What every aggregate of a lease says, for the filter."""
+    assert order.request is not None and order.document is not None
+    return {
+        metadata.LEASE_ID: order.lease_id,
+        metadata.PROJECT_ID: order.document.project_id,
+        metadata.KIND: order.request.kind.value,
+        metadata.EXCLUSIVE: str(exclusive).lower(),
+        metadata.UNTIL: str(order.until),
+        metadata.VACATED_FROM: "0",
+    }
+
+
+def _document_metadata(order: Order) -> dict[str, str]:
+    assert order.document is not None
+    document = order.document
+    said = {_USER_ID: document.user_id, _MANAGED: str(bool(document.servers)).lower()}
+    if needs.addresses(order):
+        said[_ADDRESSES] = "true"
+    if document.trust_id is not None:
+        said[_TRUST_ID] = document.trust_id
+    for number, reservation in enumerate(document.reservations):
+        said[f"{_RESERVATION}{number}"] = reservation.reservation_id
+        group = reservation.terms.get("server_group_id")
+        if group is not None:
+            said[f"{_SERVER_GROUP}{number}"] = group
+    if len(document.reservations) == 1:
+        # A hint may name the lease so.
+        said[metadata.BLAZAR_RESERVATION] = document.reservations[0].reservation_id
+    return said
+
+
+def _read(lease_id: str, found: list[Aggregate]) -> Known:
+    said = found[0].metadata
+    hosts: dict[bool, frozenset[str]] = {True: frozenset(), False: frozenset()}
+    for aggregate in found:
+        hosts[metadata.is_true(aggregate.metadata.get(metadata.EXCLUSIVE))] |= aggregate.hosts
+    return Known(
+        lease_id,
+        said.get(metadata.PROJECT_ID, ""),
+        said.get(_USER_ID, ""),
+        said.get(_TRUST_ID),
+        int(said.get(_NODE_SETS, 0)),
+        int(said.get(_VMS, 0)),
+        metadata.is_true(said.get(_MANAGED)),
+        said.get(_SERVERS, NONE),
+        hosts[True],
+        hosts[False],
+        _listed(said, _RESERVATION),
+        _listed(said, _SERVER_GROUP),
+        metadata.is_true(said.get(_ADDRESSES)),
+    )
+
+
+def _listed(said: Mapping[str, str], prefix: str) -> tuple[str, ...]:
+    return tuple(said[key] for key in sorted(said) if key.startswith(prefix))

@@ -1,0 +1,293 @@
+"""The steps of operations: each gives whether it is done, and does what comes next if it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lease_scheduler.cloud.driver import Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.nova import needs
+from lease_scheduler.cloud.nova.addresses import Addresses
+from lease_scheduler.cloud.nova.holding import Holding
+from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.memory import ACTIVE, NEVER, NONE, SAVED, Known, Memory
+from lease_scheduler.cloud.nova.names import Labels
+from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.preemption import Preemption
+from lease_scheduler.cloud.nova.reservations import Reservations
+from lease_scheduler.cloud.nova.server import service
+from lease_scheduler.cloud.nova.servers import Servers, Wanted
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.model.lease import PreemptionMode
+
+_STEPS = {
+    OperationKind.START: ("aggregate", "vacate", "enter", "hold", "addresses", "boot", "open"),
+    OperationKind.RESUME: ("move-off", "aggregate", "vacate", "enter", "hold", "addresses", "open", "bring-back"),
+    OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
+    OperationKind.STOP: ("close", "snapshot", "delete-servers", "leave", "release", "remove"),
+    # What is shelved is in the image store, from where every host gets it.
+    OperationKind.MIGRATE: (),
+    OperationKind.ADJUST: ("join", "enter", "hold", "open", "follow", "aggregate", "boot"),
+}
+_DISCARD = ("close", "delete-servers", "leave", "release", "remove")
+
+_DELETE, _SNAPSHOT = "delete", "snapshot"
+
+#: What may become of servers at the end of a lease.
+ENDS = frozenset({_DELETE, _SNAPSHOT})
+
+
+class Steps:
+    """See the module.
+
+    :param addresses: makes floating IPs
+    :param end_trust: removes a trust, if it is there
+    """
+
+    def __init__(
+        self,
+        clock: WaitingClock,
+        memory: Memory,
+        hosts: Hosts,
+        nodes: Nodes,
+        holding: Holding,
+        reservations: Reservations,
+        servers: Servers,
+        preemption: Preemption,
+        addresses: Addresses,
+        end_trust: Callable[[str], None],
+    ) -> None:
+        self._clock = clock
+        self._memory = memory
+        self._hosts = hosts
+        self._nodes = nodes
+        self._holding = holding
+        self._reservations = reservations
+        self._servers = servers
+        self._preemption = preemption
+        self._addresses = addresses
+        self._end_trust = end_trust
+        self._perform: Mapping[str, Callable[[Order], bool]] = {
+            "aggregate": self._aggregate,
+            "vacate": self._vacate,
+            "enter": reservations.enter,
+            "hold": holding.hold,
+            "addresses": self._take_addresses,
+            "boot": self._boot,
+            "open": self._open,
+            "close": self._close,
+            "put-away": self._put_away,
+            "bring-back": self._bring_back,
+            "move-off": self._move_off,
+            "join": self._join,
+            "follow": self._follow,
+            "snapshot": self._snapshot,
+            "delete-servers": self._delete_servers,
+            "leave": self._leave,
+            "release": self._release,
+            "remove": self._remove,
+        }
+
+    @staticmethod
+    def names(operation: Operation | None) -> tuple[str, ...]:
+        """The steps of an operation, in order; none is to destroy everything of a lease."""
+        return _DISCARD if operation is None else _STEPS[operation.kind]
+
+    def perform(self, order: Order, name: str) -> bool:
+        """Do a step; whether it is done.
+
+        :raises StepFailedError: it cannot be done there
+        """
+        return self._perform[name](order)
+
+    def _late(self, order: Order) -> int:
+        """Seconds since an operation should have been over, negative if it still has time."""
+        assert order.operation is not None
+        return self._clock.now() - order.operation.due
+
+    # -- hosts -----------------------------------------------------------------------------------------------
+
+    def _aggregate(self, order: Order) -> bool:
+        """The aggregates have the hosts of the plan; what was held on others is given back."""
+        assert order.request is not None and order.document is not None
+        if order.document.on_end not in ENDS:
+            raise StepFailedError(
+                f"on_end: {order.document.on_end} is not possible on Nova yet; take snapshot or delete"
+            )
+        known = self._memory.known(order.lease_id)
+        planned = self._planned(order)
+        if known is not None:
+            in_use = self._holding.leave(known, known.shared - planned[False])
+            planned[False] |= in_use
+        self._memory.write(order, planned, known)
+        self._reservations.describe(order, exactly=True)
+        return True
+
+    def _join(self, order: Order) -> bool:
+        """The aggregates have the hosts of the plan beside those that the lease has now."""
+        known = self._memory.known(order.lease_id)
+        planned = self._planned(order)
+        if known is not None:
+            planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
+        self._memory.write(order, planned, known)
+        self._reservations.describe(order, exactly=False)
+        return True
+
+    def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
+        """The compute services that a lease is to have for itself, and those that it is to share."""
+        found = needs.vms(order)
+        return {exclusive: self._nodes.services(needs.hosts(found, exclusive=exclusive)) for exclusive in (True, False)}
+
+    def _vacate(self, order: Order) -> bool:
+        """Nobody else is on the hosts that the lease has for itself; who gives way is shelved."""
+        hosts = needs.hosts(needs.vms(order), exclusive=True)
+        late = self._late(order)
+        if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
+            return False
+        # One after the other would take as many times as long.
+        vacated = [
+            self._preemption.vacate(host, self._nodes.node(host).service, order.lease_id, late)
+            for host in sorted(hosts)
+        ]
+        return all(vacated)
+
+    def _shelve(self, servers: Iterable[Any], late: int) -> bool:
+        return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
+
+    def _leave(self, order: Order) -> bool:
+        """The hosts are where they are when nobody has reserved them."""
+        known = self._memory.known(order.lease_id)
+        return known is None or self._reservations.leave(known)
+
+    def _release(self, order: Order) -> bool:
+        """The hosts are others' again."""
+        known = self._memory.known(order.lease_id)
+        if known is None:
+            return True
+        if known.addresses:
+            self._addresses.remove(order.lease_id)
+        in_use = self._holding.leave(known, known.shared)
+        is_suspended = order.operation is not None and order.operation.kind is OperationKind.SUSPEND
+        if in_use and not is_suspended:
+            # Nova has not given back yet what deleted servers had.
+            return False
+        self._memory.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
+        return True
+
+    def _remove(self, order: Order) -> bool:
+        """Nothing of the lease is left."""
+        known = self._memory.known(order.lease_id)
+        if known is not None:
+            if known.trust_id is not None:
+                self._end_trust(known.trust_id)
+            self._holding.remove(known)
+            self._reservations.remove(known)
+            self._memory.forget(order.lease_id)
+        return True
+
+    def _take_addresses(self, order: Order) -> bool:
+        """The consumer has the floating IPs of the lease."""
+        assert order.document is not None
+        for found in needs.addresses(order):
+            self._addresses.ensure(
+                order.lease_id, found.reservation_id, found.network_id, found.address, order.document.project_id
+            )
+        return True
+
+    # -- who may begin ---------------------------------------------------------------------------------------
+
+    def _open(self, order: Order) -> bool:
+        """The consumer's own servers may begin."""
+        # The filter looks at its own clock: what is made ready ahead is not used ahead.
+        self._say_begin(order, str(order.start), ACTIVE)
+        return True
+
+    def _close(self, order: Order) -> bool:
+        """No server of the lease may begin any more."""
+        self._say_begin(order, NEVER)
+        return True
+
+    def _say_begin(self, order: Order, instant: str, servers: str | None = None) -> None:
+        known = self._memory.known(order.lease_id)
+        if known is not None:
+            self._reservations.say_begin(known.reservations, instant)
+        self._memory.say_begin(order.lease_id, instant, servers)
+
+    # -- servers ---------------------------------------------------------------------------------------------
+
+    def _boot(self, order: Order) -> bool:
+        """The servers of a managed lease run."""
+        assert order.document is not None
+        if not order.document.servers:
+            return True
+        # The filter lets the servers of the lease in when it has begun.
+        self._say_begin(order, "0")
+        wanted = _wanted(order, self._reservations.labels(order))
+        return self._servers.boot(order.lease_id, wanted, order.document.trust_id)
+
+    def _put_away(self, order: Order) -> bool:
+        known = self._memory.known(order.lease_id)
+        if known is None:
+            return True
+        assert order.request is not None
+        found = self._servers_of(known)
+        # Those on hosts of the lease's own are found by the host, where they are not any more afterwards.
+        self._servers.mark(found, order.lease_id)
+        return self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
+
+    def _move_off(self, order: Order) -> bool:
+        """What stayed on a host where it is not planned any more is shelved, or it would begin there again."""
+        known = self._memory.known(order.lease_id)
+        if known is None:
+            return True
+        planned = self._planned_services(order)
+        elsewhere = [each for each in self._servers_of(known) if service(each) not in (None, *planned)]
+        return self._shelve(elsewhere, self._late(order))
+
+    def _bring_back(self, order: Order) -> bool:
+        known = self._memory.known(order.lease_id)
+        return known is None or self._preemption.bring_back(self._servers_of(known))
+
+    def _planned_services(self, order: Order) -> frozenset[str]:
+        return self._nodes.services(vm.host for vm in needs.vms(order))
+
+    def _follow(self, order: Order) -> bool:
+        """The servers of the lease are on its hosts."""
+        known = self._memory.known(order.lease_id)
+        if known is None:
+            return True
+        return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
+
+    def _snapshot(self, order: Order) -> bool:
+        """Nothing is lost that the consumer does not want to be lost, whatever else he wanted."""
+        known = self._memory.known(order.lease_id)
+        if known is None or order.document is None or order.document.on_end == _DELETE:
+            return True
+        return self._servers.snapshot(self._servers_of(known))
+
+    def _delete_servers(self, order: Order) -> bool:
+        known = self._memory.known(order.lease_id)
+        if known is None:
+            return self._servers.delete(self._servers.of(order.lease_id, 0))
+        return self._servers.delete(self._servers_of(known))
+
+    def _servers_of(self, known: Known) -> list[Any]:
+        own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)
+        return list({each.id: each for each in (*own, *self._reservations.servers_of(known))}.values())
+
+
+def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
+    """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
+    assert order.document is not None
+    free: dict[int, list[needs.Vm]] = {}
+    for vm in needs.vms(order):
+        free.setdefault(vm.node_set, []).append(vm)
+    wanted = []
+    for template in order.document.servers:
+        node_set = int(template.get("node_set", 0))
+        count = int(template.get("count") or len(free.get(node_set, ())))
+        here, free[node_set] = free.get(node_set, [])[:count], free.get(node_set, [])[count:]
+        for position, vm in enumerate(here, start=1):
+            name = template["name"] if len(here) == 1 else f"{template['name']}-{position}"
+            wanted.append(Wanted(vm.number, name, template, labels[vm.node_set].flavor_id, vm.host))
+    return wanted

@@ -1,0 +1,81 @@
+"""A day of a recorded machine, as a hundred leases of all kinds for a site of twenty hosts in ten minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from random import Random
+
+from lease_scheduler.simulation.shipped import load_workload
+
+_DAY = 86_400
+
+#: Which day of the month: one that loads its machine by half, mostly with small jobs, as hosts that pretend can bear.
+_WHICH = 22
+_MACHINE_NODES = 144
+
+_SEED = 20_260_401
+
+#: How often each kind is, in per cent. The machine knew best-effort jobs only.
+_KINDS = {"best-effort": 50, "reservation": 20, "deadline": 15, "immediate": 15}
+
+#: The longest time ahead for which a reservation is asked, in seconds; it has to be booted ahead.
+_AHEAD = (30, 120)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A lease that somebody asks for.
+
+    :ivar at: seconds from the beginning
+    :ivar nodes: how many it needs
+    :ivar duration: seconds that are asked for
+    :ivar real: seconds after which its owner ends it; none if he uses all that he asked for
+    :ivar ahead: seconds from the request to the start of a reservation, or earliest start of a deadline lease
+    :ivar slack: of a deadline lease: time until its deadline by its duration
+    :ivar managed: whether its servers are booted for its owner
+    """
+
+    number: int
+    kind: str
+    at: float
+    nodes: int
+    duration: int
+    real: int | None
+    ahead: int
+    slack: float
+    managed: bool
+
+
+def jobs_of_a_day(length: float, count: int, slots: int, largest: int) -> Sequence[Job]:
+    """A number of jobs, spread over the day as they were.
+
+    :param length: seconds that the day is to take
+    :param slots: nodes that the site has
+    :param largest: nodes that a job may have at most
+    """
+    speed, size = _DAY / length, slots / _MACHINE_NODES
+    random = Random(_SEED)
+    found = [each for each in load_workload("blue1").leases if each.request.submitted // _DAY == _WHICH]
+    chosen = [found[number * len(found) // count] for number in range(count)]
+    jobs = []
+    for number, each in enumerate(chosen):
+        kind = random.choices(list(_KINDS), list(_KINDS.values()))[0]
+        # What is shorter is over before anything was booted.
+        duration = min(180, max(15, ceil(each.request.duration / speed)))
+        real = ceil((each.real_duration or each.request.duration) / speed)
+        jobs.append(
+            Job(
+                number,
+                kind,
+                (each.request.submitted - _WHICH * _DAY) / speed,
+                min(largest, max(1, round(each.request.node_count * size))),
+                duration,
+                max(8, real) if real < duration * 0.8 else None,
+                random.randint(*_AHEAD) if kind == "reservation" else 5,
+                random.uniform(2, 6),
+                random.random() < 0.5,
+            )
+        )
+    return jobs

@@ -1,0 +1,361 @@
+"""The reservation service on the lab: API and engine as processes, asked over REST by users of two projects."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from keystoneauth1.exceptions import ClientException, NotFound
+
+from tests.functional.service.programs import Programs
+from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.keystone import PASSWORD, User
+from tests.servers.openstack.client import CloudClient
+from tests.servers.openstack.identity import SERVICE_PROJECT
+from tests.servers.openstack.lab import OUR_USER, Lab
+
+Document = dict[str, Any]
+
+LIMIT = 120.0
+
+#: Seconds before the start of a reservation at which its hosts are taken and its servers are booted.
+PREPARATION = 10
+
+#: What a node needs so that four of them fill a host of 8 VCPUs, of which Nova makes 32, and 16 GiB less what it keeps.
+QUARTER = {"VCPU": 8, "MEMORY_MB": 3_900, "DISK_GB": 1}
+
+_BIN = Path(sys.executable).parent
+_OVER = frozenset({"done", "cancelled", "rejected", "failed"})
+
+
+class Service:
+    """API and engine on the lab, with users of two projects and an administrator.
+
+    :param folder: for their files
+    :param settings: further options, by group; they win
+    :ivar ada: a member of one project
+    :ivar bob: a member of another one
+    """
+
+    def __init__(self, folder: Path, lab: Lab, settings: Mapping[str, Mapping[str, object]]) -> None:
+        self.lab = lab
+        self.admin = lab.admin
+        self.port = free_port()
+        self._name = f"lease_{uuid.uuid4().hex}"
+        self.programs = Programs(
+            folder,
+            lab.mariadb.create_database(self._name),
+            lab.rabbitmq.create_virtual_host(self._name),
+            lines=self._lines(settings),
+        )
+        self._api_log = folder / "api.log"
+        self.engine = self.programs.engine()
+        self.api = self._start_api()
+        physics, biology = lab.keystone.project("physics"), lab.keystone.project("biology")
+        self.ada = lab.keystone.user("ada", physics, "member")
+        self.bob = lab.keystone.user("bob", biology, "member")
+        self.operator = lab.keystone.user("operator", physics, "admin")
+        self._tokens: dict[str, str] = {}
+
+    def _lines(self, settings: Mapping[str, Mapping[str, object]]) -> str:
+        login = {
+            "auth_type": "password",
+            "auth_url": self.lab.keystone.url,
+            "username": OUR_USER,
+            "password": PASSWORD,
+            "project_name": SERVICE_PROJECT,
+            "user_domain_id": "default",
+            "project_domain_id": "default",
+        }
+        notifications = {"notification_transport_url": self.lab.transport_url}
+        groups: dict[str, dict[str, object]] = {
+            "api": {"port": self.port},
+            "service": {"cloud": "nova"},
+            "nova": {"watch_interval": 1, "preparation_time": PREPARATION, **notifications, **login},
+            "keystone_authtoken": {"www_authenticate_uri": self.lab.keystone.url, **login},
+            # Nothing is really saved, so that it is quick, however many are saved one after the other.
+            "scheduling": {"suspend_rate": 20_000, "resume_rate": 20_000},
+        }
+        for group, options in settings.items():
+            groups.setdefault(group, {}).update(options)
+        return "".join(
+            f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in options.items())
+            for group, options in groups.items()
+        )
+
+    def _start_api(self) -> OwnProcess:
+        program = [str(_BIN / "lease-scheduler-api"), "--config-file", str(self.programs.configuration_file)]
+        return OwnProcess("lease-scheduler-api", program, self._api_log)
+
+    def begin(self, hosts: Sequence[str]) -> None:
+        """Wait until both answer, and take hosts into the pool."""
+        assert wait_until(self._is_healthy, LIMIT), self._api_log.read_text()
+        for name in hosts:
+            # The engine may not lead yet.
+            assert wait_until(lambda name=name: self._takes(name), LIMIT), self.said()  # type: ignore[misc]
+
+    def _takes(self, host: str) -> bool:
+        return self.ask(self.operator, "POST", "os-hosts", {"name": host}).ok
+
+    def _is_healthy(self) -> bool:
+        try:
+            return requests.get(f"http://127.0.0.1:{self.port}/healthcheck", timeout=5).ok
+        except requests.RequestException:
+            return False
+
+    def end_engine(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """End the engine, in an orderly way or not."""
+        if number == signal.SIGKILL:
+            self.engine.kill()
+        else:
+            self.engine.end(number, 60)
+
+    def start_engine(self) -> None:
+        """Start the engine again on what it has stored."""
+        self.engine = self.programs.engine()
+
+    def said(self) -> str:
+        """What the engine has said last."""
+        return self.programs.log(self.engine)[-8_000:]
+
+    def close(self) -> None:
+        """End everything, and leave nothing of it on the lab's servers but users."""
+        self.api.kill()
+        self.programs.close()
+        with suppress(Exception):
+            # The host aggregate of the pool outlives the service, and the next one has a pool of its own.
+            self._remove_pool()
+
+    def _remove_pool(self) -> None:
+        for each in self.admin.compute("GET", "/os-aggregates")["aggregates"]:
+            if each["name"] == "freepool":
+                for host in each["hosts"]:
+                    path = f"/os-aggregates/{each['id']}/action"
+                    self.admin.compute("POST", path, {"remove_host": {"host": host}})
+                self.admin.compute("DELETE", f"/os-aggregates/{each['id']}")
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def ask(self, user: User, method: str, path: str, body: Document | None = None) -> requests.Response:
+        """The answer to a user's request below ``/v1/``."""
+        if user.id not in self._tokens:
+            self._tokens[user.id] = self.lab.keystone.token(user)
+        headers = {"X-Auth-Token": self._tokens[user.id], "OpenStack-API-Version": "reservation latest"}
+        url = f"http://127.0.0.1:{self.port}/v1/{path}"
+        return requests.request(method, url, json=body, headers=headers, timeout=LIMIT)
+
+    def request(self, user: User, **terms: Any) -> requests.Response:
+        """The answer to a request for a lease, which may be refused."""
+        return self.ask(user, "POST", "leases", {"name": f"lease-{uuid.uuid4()}", **terms})
+
+    def lease(self, user: User, **terms: Any) -> Document:
+        """Make a lease."""
+        answer = self.request(user, **terms)
+        assert answer.status_code == 201, answer.text
+        made: Document = answer.json()["lease"]
+        return made
+
+    def show(self, lease: Document) -> Document:
+        """A lease as it is now; one that is over, too."""
+        answer = self.ask(self.operator, "GET", f"leases/{lease['id']}?deleted=true")
+        assert answer.ok, answer.text
+        found: Document = answer.json()["lease"]
+        return found
+
+    def state(self, lease: Document) -> str:
+        """The state of a lease."""
+        return str(self.show(lease)["state"])
+
+    def history(self, lease: Document) -> list[Document]:
+        """What became of a lease: instants, states and reasons."""
+        found: list[Document] = self.ask(self.operator, "GET", f"leases/{lease['id']}/history").json()["history"]
+        return found
+
+    def became(self, lease: Document, state: str) -> float:
+        """When a lease last came to be in a state, in seconds since the epoch."""
+        return max(in_epoch(entry["time"]) for entry in self.history(lease) if entry["to"] == state)
+
+    def becomes(self, lease: Document, state: str, limit: float = LIMIT) -> None:
+        """Wait until a lease is in a state; one that is over in another state does not come to it."""
+
+        found = ""
+
+        def is_so() -> bool:
+            nonlocal found
+            # Where the API's database or broker is away for a moment it is asked again.
+            with suppress(requests.RequestException, AssertionError):
+                found = self.state(lease)
+            return found == state or found in _OVER
+
+        if not wait_until(is_so, limit) or found != state:
+            pytest.fail(f"the lease is {found} and not {state}: {self.history(lease)}\n{self.said()}")
+
+    def is_cancelled(self, lease: Document) -> None:
+        """Have a lease end before its time, if it is not over."""
+        self.ask(self.operator, "DELETE", f"leases/{lease['id']}")
+
+    # -- the cloud -------------------------------------------------------------------------------------------
+
+    def servers(self, user: User) -> list[Document]:
+        """The servers of a user's project, with all that Nova tells its administrator."""
+        path = f"/servers/detail?all_tenants=1&project_id={user.project_id}"
+        found: list[Document] = self.admin.compute("GET", path)["servers"]
+        return found
+
+    def client(self, user: User) -> CloudClient:
+        """Asks Nova as a user."""
+        return self.lab.client(user)
+
+    def settled(self, servers: Sequence[str], limit: float = LIMIT) -> dict[str, str]:
+        """The state of each of some servers by its id when Nova is through with all of them."""
+
+        def all_rest() -> bool:
+            found.update({each: self.admin.server(each) for each in servers})
+            return all(is_at_rest(server) for server in found.values())
+
+        found: dict[str, Document] = {}
+        assert wait_until(all_rest, limit), found
+        return {each: str(found[each]["status"]) for each in servers}
+
+    def remove_servers(self, servers: Sequence[str]) -> None:
+        """Delete servers of whomever, those that are gone already too."""
+        for each in servers:
+            with suppress(NotFound):
+                self.admin.compute("DELETE", f"/servers/{each}")
+        for each in servers:
+            assert wait_until(lambda each=each: not self._exists(each), LIMIT)  # type: ignore[misc]
+
+    def _exists(self, server: str) -> bool:
+        try:
+            self.admin.server(server)
+        except NotFound:
+            return False
+        return True
+
+    def template(self) -> Document:
+        """Of the servers of a managed lease."""
+        (image,) = self.admin.image("GET", "/v2/images?status=active")["images"]
+        return {"name": "web", "image_id": image["id"], "networks": "none"}
+
+    def left(self) -> list[str]:
+        """What there is of leases of consumers in Nova, Placement and Keystone."""
+        aggregates = [each["name"] for each in self.admin.compute("GET", "/os-aggregates")["aggregates"]]
+        flavors = [each["name"] for each in self.admin.compute("GET", "/flavors?is_public=None")["flavors"]]
+        groups = [
+            each["name"] for each in self.admin.compute("GET", "/os-server-groups?all_projects=1")["server_groups"]
+        ]
+        providers = self.admin.placement("GET", "/resource_providers")["resource_providers"]
+        classes = self.admin.placement("GET", "/resource_classes")["resource_classes"]
+        consumers = {self.ada.id, self.bob.id}
+        names = (*aggregates, *flavors, *groups, *(each["name"] for each in providers))
+        found = [str(name) for name in names if name.startswith("lease-")]
+        found += [
+            each["name"]
+            for each in classes
+            if each["name"].startswith("CUSTOM_LEASE_") and "ANCHOR" not in each["name"]
+        ]
+        found += [f"a server of {user.name}" for user in (self.ada, self.bob) for _ in self.servers(user)]
+        found += [f"trust {each['id']}" for each in self.trusts() if each["trustor_user_id"] in consumers]
+        found += [f"{name}: {used}" for name, used in self.usages().items() if any(used.values())]
+        return found
+
+    def trusts(self) -> list[Document]:
+        """All trusts that Keystone has."""
+        found: list[Document] = self.lab.keystone.ask("GET", "OS-TRUST/trusts")["trusts"]
+        return found
+
+    def nothing_left(self) -> None:
+        """Wait until nothing of leases is left anywhere."""
+        assert wait_until(lambda: self.left() == [], LIMIT), (self.left(), self.said())
+
+    def usages(self) -> dict[str, dict[str, int]]:
+        """What is taken of each compute host by class, as Placement counts."""
+        return {name: of_host[0] for name, of_host in usages(self.admin, [h.name for h in self.lab.hosts]).items()}
+
+
+def usages(admin: CloudClient, hosts: Sequence[str]) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
+    """What is taken of hosts, and what there is of them at most, by class, as Placement counts."""
+    found = {}
+    for provider in admin.placement("GET", "/resource_providers")["resource_providers"]:
+        if provider["name"] in hosts:
+            path = f"/resource_providers/{provider['uuid']}"
+            used = admin.placement("GET", f"{path}/usages")["usages"]
+            inventories = admin.placement("GET", f"{path}/inventories")["inventories"]
+            most = {
+                name: int((each["total"] - each["reserved"]) * each["allocation_ratio"])
+                for name, each in inventories.items()
+            }
+            found[provider["name"]] = ({name: int(amount) for name, amount in used.items()}, most)
+    return found
+
+
+@contextmanager
+def running_service(
+    lab: Lab, hosts: Sequence[str] | None = None, settings: Mapping[str, Mapping[str, object]] | None = None
+) -> Iterator[Service]:
+    """A service on the lab, ended in any case.
+
+    :param hosts: the pool; all hosts of the lab if none are named
+    :param settings: options of the service, by group
+    """
+    lab.ensure_running()
+    with tempfile.TemporaryDirectory(prefix="lease-scheduler-") as name:
+        started = Service(Path(name), lab, settings or {})
+        try:
+            started.begin([host.name for host in lab.hosts] if hosts is None else hosts)
+            yield started
+        finally:
+            started.close()
+
+
+def is_at_rest(server: Document) -> bool:
+    """Whether Nova does nothing with a server at present."""
+    if server["status"] == "ERROR":
+        return True
+    return server["status"] != "BUILD" and server["OS-EXT-STS:task_state"] is None
+
+
+def host_of(server: Document) -> str | None:
+    """The compute host on which a server is, none if it is on none."""
+    found: str | None = server["OS-EXT-SRV-ATTR:host"]
+    return found
+
+
+def in_seconds(seconds: float) -> tuple[str, int]:
+    """An instant from now, at a full second: as the API takes it, and in seconds since the epoch."""
+    instant = int(time.time() + seconds)
+    return as_date(instant), instant
+
+
+def as_date(instant: int) -> str:
+    """An instant as the API takes it."""
+    return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def in_epoch(text: str) -> float:
+    """Seconds since the epoch of an instant that the API gives."""
+    found = datetime.fromisoformat(text)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def insist(call: Callable[[], Any], limit: float = LIMIT) -> Any:
+    """The result of a call that is repeated while a service is away."""
+    found: list[Any] = []
+
+    def answered() -> bool:
+        with suppress(ClientException, requests.RequestException):
+            found.append(call())
+        return bool(found)
+
+    assert wait_until(answered, limit)
+    return found[0]

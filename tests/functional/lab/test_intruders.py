@@ -1,0 +1,246 @@
+"""The tenant who tries to get in: nobody has capacity that is another's, as Placement and Nova say."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from keystoneauth1.exceptions import Forbidden, HttpError
+
+from tests.functional.lab.service import (
+    PREPARATION,
+    QUARTER,
+    Document,
+    Service,
+    host_of,
+    in_seconds,
+    usages,
+)
+from tests.servers.fixtures import LAB_HOSTS
+from tests.servers.openstack.client import CloudClient
+
+_NAMES = [host.name for host in LAB_HOSTS]
+
+_BOOTS, _THREADS = 50, 10
+
+
+@pytest.fixture(scope="module")
+def preemptible(admin: CloudClient) -> Iterator[str]:
+    """A flavor whose servers give way to leases; eight of them fill a host."""
+    body: Document = {"flavor": {"name": f"guest-{uuid.uuid4()}", "vcpus": 2, "ram": 1_900, "disk": 1}}
+    flavor = str(admin.compute("POST", "/flavors", body)["flavor"]["id"])
+    admin.compute("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": {"lease:preemptible": "true"}})
+    yield flavor
+    admin.compute("DELETE", f"/flavors/{flavor}")
+
+
+@pytest.fixture
+def servers(service: Service) -> Iterator[list[str]]:
+    """Servers that are deleted after the test, whatever becomes of it."""
+    made: list[str] = []
+    yield made
+    service.remove_servers(made)
+
+
+def _aggregate(admin: CloudClient, lease: Document) -> Document:
+    (found,) = [each for each in admin.compute("GET", "/os-aggregates")["aggregates"] if lease["id"] in each["name"]]
+    assert isinstance(found, dict)
+    return found
+
+
+def _flavor(admin: CloudClient, lease: Document) -> str:
+    found = admin.compute("GET", "/flavors?is_public=None")["flavors"]
+    (flavor,) = [each["id"] for each in found if lease["id"] in each["name"]]
+    return str(flavor)
+
+
+def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], servers: list[str]) -> None:
+    """Neither with another project's hint, by whatever name, nor with its flavor, nor without anything."""
+    admin, bob, ada = service.admin, service.client(service.bob), service.client(service.ada)
+    lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 2, "resources": QUARTER}])
+    leases.append(lease)
+    service.becomes(lease, "active")
+    flavor, aggregate = _flavor(admin, lease), _aggregate(admin, lease)
+    with pytest.raises(HttpError) as refusal:
+        bob.boot("stolen", flavor)
+    # Nova does not say that there is such a flavor.
+    assert refusal.value.http_status in (400, 403, 404)
+    small = service.lab.flavors["small"]
+    attempts = [
+        {"lease": lease["id"]},
+        {"reservation": lease["id"]},
+        {"reservation": lease["reservations"][0]["id"]},
+        {"lease": aggregate["name"]},
+        {"lease": [lease["id"], aggregate["name"]]},
+        {"lease:host": aggregate["hosts"][0]},
+        {},
+    ]
+    refused = [bob.boot("intruder", small, hints=hints) for hints in attempts]
+    servers += refused
+    mine = [ada.boot("mine", flavor) for _ in range(3)]
+    servers += mine
+    assert service.settled(refused) == dict.fromkeys(refused, "ERROR")
+    assert {host_of(admin.server(each)) for each in refused} == {None}
+    # Its owner gets what he has, and no more.
+    assert sorted(service.settled(mine).values()) == ["ACTIVE", "ACTIVE", "ERROR"]
+
+
+@pytest.mark.slow
+def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
+    """A tenant makes no aggregates and no flavors, changes none, and chooses no host."""
+    lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "exclusive": True}])
+    leases.append(lease)
+    service.becomes(lease, "active")
+    bob, aggregate = service.client(service.bob), _aggregate(service.admin, lease)
+    path = f"/os-aggregates/{aggregate['id']}/action"
+    own: Document = {"flavor": {"name": "forged", "vcpus": 1, "ram": 64, "disk": 1}}
+    forged: list[Callable[[], Any]] = [
+        lambda: bob.compute("GET", "/os-aggregates"),
+        lambda: bob.compute("POST", "/os-aggregates", {"aggregate": {"name": f"lease-{uuid.uuid4()}"}}),
+        lambda: bob.compute("POST", path, {"set_metadata": {"metadata": {"lease:project_id": service.bob.project_id}}}),
+        lambda: bob.compute("POST", path, {"remove_host": {"host": aggregate["hosts"][0]}}),
+        lambda: bob.compute("POST", "/flavors", own),
+        lambda: bob.placement("GET", "/resource_providers"),
+        lambda: bob.boot("there", service.lab.flavors["small"], host=aggregate["hosts"][0]),
+        lambda: bob.boot("there", service.lab.flavors["small"], availability_zone=f"nova:{aggregate['hosts'][0]}"),
+    ]
+    for attempt in forged:
+        with pytest.raises(Forbidden):
+            attempt()
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    raises=AssertionError,
+    strict=True,
+    reason="tags are the tenant's to give: whoever knows the id of a lease has his server taken for one of it",
+)
+def test_forged_tag(service: Service, leases: list[Document], servers: list[str], preemptible: str) -> None:
+    """A server with the tag of another's lease is none of it: it gives way, and takes nobody's place."""
+    bob = service.client(service.bob)
+    (start_date, _), (end_date, _) = in_seconds(PREPARATION + 20), in_seconds(PREPARATION + 35)
+    terms = {
+        "start_date": start_date,
+        "end_date": end_date,
+        "nodes": [{"count": 4, "exclusive": True, "resources": QUARTER}],
+    }
+    lease = service.lease(service.ada, kind="reservation", servers=[{**service.template(), "count": 4}], **terms)
+    leases.append(lease)
+    forged = bob.boot("forged", preemptible, tags=[f"lease:{lease['id']}", "lease-vm:0"])
+    servers.append(forged)
+    service.settled([forged])
+    service.becomes(lease, "active")
+    assert host_of(service.admin.server(forged)) is None
+    assert len(service.servers(service.ada)) == 4
+
+
+class _Watch:
+    """Looks all the time who is where, and what Placement counts.
+
+    :ivar samples: for each look when it began, project and host of every server, and what more is taken than there is
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._over = Event()
+        self._thread = Thread(target=self._look)
+        self.samples: list[tuple[float, list[tuple[str, str | None]], list[str]]] = []
+
+    def _look(self) -> None:
+        admin = self._service.lab.admin
+        while not self._over.is_set():
+            begun = time.time()
+            found = admin.compute("GET", "/servers/detail?all_tenants=1")["servers"]
+            where = [(str(each["tenant_id"]), host_of(each)) for each in found]
+            oversold = [
+                f"{host}: {name}"
+                for host, (used, most) in usages(admin, _NAMES).items()
+                for name, amount in used.items()
+                if amount > most[name]
+            ]
+            self.samples.append((begun, where, oversold))
+            self._over.wait(0.2)
+
+    def __enter__(self) -> _Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "exclusive",
+    [
+        True,
+        pytest.param(
+            False,
+            marks=pytest.mark.xfail(
+                strict=False,
+                reason="guests give way one by one, and come back onto what a lease that waits has given up meanwhile",
+            ),
+        ),
+    ],
+)
+def test_race(service: Service, leases: list[Document], servers: list[str], preemptible: str, exclusive: bool) -> None:
+    """Fifty boots by somebody else while a reservation begins: it has everything, and nobody is where he may not be."""
+    (start_date, start), (end_date, _) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 52)
+    nodes: Document = {"count": 2, "exclusive": True} if exclusive else {"count": 16}
+    lease = service.lease(
+        service.ada,
+        kind="reservation",
+        start_date=start_date,
+        end_date=end_date,
+        nodes=[{"resources": QUARTER, **nodes}],
+        servers=[{**service.template(), "count": nodes["count"]}],
+    )
+    leases.append(lease)
+    small = service.lab.flavors["small"]
+    hint = {"lease": lease["id"]}
+    kinds: list[tuple[str, Document | None]] = [(small, None), (preemptible, None), (small, hint), (preemptible, hint)]
+
+    def boot(number: int) -> str:
+        flavor, hints = kinds[number % len(kinds)]
+        # From some seconds before its hosts are taken until it has begun.
+        instant = start - PREPARATION - 4 + number * (PREPARATION + 6) / _BOOTS
+        time.sleep(max(0.0, instant - time.time()))
+        return service.client(service.bob).boot("racer", flavor, hints=hints)
+
+    with _Watch(service) as watch, ThreadPoolExecutor(_THREADS) as pool:
+        servers += pool.map(boot, range(_BOOTS))
+        service.becomes(lease, "active")
+        begun = service.became(lease, "active")
+        states = service.settled(servers)
+        mine = service.servers(service.ada)
+        assert [each["status"] for each in mine] == ["ACTIVE"] * nodes["count"]
+        hosts = set(_aggregate(service.admin, lease)["hosts"])
+        assert len(hosts) == (2 if exclusive else 4)
+        assert {host_of(each) for each in mine} <= hosts
+        time.sleep(2)
+    # The hint of another project leads nowhere, and without one only servers that give way get into the pool.
+    for number, server in enumerate(servers):
+        if number % len(kinds) != 1:
+            assert states[server] == "ERROR", number
+    assert [oversold for _, _, oversold in watch.samples if oversold] == []
+    assert watch.samples[0][0] < begun < watch.samples[-1][0]
+    if exclusive:
+        foreign = [
+            (when - start, host)
+            for when, where, _ in watch.samples
+            for project, host in where
+            if when >= max(start, begun) and project == service.bob.project_id and host in hosts
+        ]
+        assert foreign == []
+    assert start <= begun <= start + 5
+
+
+def test_nothing_is_left(service: Service) -> None:
+    """In Nova, Placement and Keystone, when all leases are over."""
+    service.nothing_left()

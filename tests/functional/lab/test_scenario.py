@@ -1,0 +1,244 @@
+"""A day of a recorded machine on twenty hosts, some of which die: promises are kept, and nothing is left behind."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+
+import pytest
+import requests
+from keystoneauth1.exceptions import ClientException
+
+from lease_scheduler.cloud.nova import names
+from tests.functional.lab.day import Job, jobs_of_a_day
+from tests.functional.lab.service import (
+    PREPARATION,
+    Document,
+    Service,
+    as_date,
+    in_epoch,
+    running_service,
+    usages,
+)
+from tests.servers.base import wait_until
+from tests.servers.fixtures import LAB_DOWN_AFTER, running
+from tests.servers.openstack.lab import Lab
+from tests.servers.openstack.nova import Host
+
+pytestmark = [
+    pytest.mark.slow,
+    # Connections that a server has dropped are not closed by the library that had them.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+#: The last two die alone.
+_HOSTS = tuple(Host(f"host{number:02}", process=str(max(1, number - 17))) for number in range(1, 21))
+_MORTAL = (_HOSTS[-2].name, _HOSTS[-1].name)
+
+_LENGTH = 600.0
+_LEASES = 100
+
+#: Seven fill a host of 32 VCPUs and 16 GiB less what Nova keeps.
+_PER_HOST = 7
+_NODE = {"VCPU": 4, "MEMORY_MB": 2_200, "DISK_GB": 1}
+
+#: Servers of a managed lease at most; the fewest of its nodes have one, because the machine is small.
+_SERVERS = 2
+
+#: Instants at which a host dies and is back, in seconds from the beginning.
+_FAILURES = ((180.0, 270.0, _MORTAL[0]), (380.0, 470.0, _MORTAL[1]))
+
+#: When the last one should be over at the latest, in seconds from the beginning.
+_LAST = 3 * _LENGTH
+
+_OVER = frozenset({"done", "cancelled", "rejected", "failed"})
+
+
+@pytest.fixture(scope="module")
+def large_lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """Twenty hosts."""
+    cache = request.config.cache.mkdir("openstack")
+    with running(lambda folder: Lab(folder, cache, _HOSTS, down_after=LAB_DOWN_AFTER)) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def service(large_lab: Lab) -> Iterator[Service]:
+    """The service on them."""
+    settings = {"engine": {"reconcile_interval": 30, "host_repair_time": 120}, "nova": {"inspect_interval": 15}}
+    with running_service(large_lab, settings=settings) as started:
+        yield started
+
+
+@dataclass
+class _Day:
+    """What is seen of the day.
+
+    :ivar begun: seconds since the epoch
+    :ivar made: leases by the numbers of their jobs
+    :ivar refused: jobs that got none, with the answer
+    :ivar oversold: hosts of which more was taken than there is
+    :ivar samples: how often that was looked at
+    :ivar capacity: for each reservation its state just after its start, and how many of its nodes had their capacity
+    :ivar states: of the leases, by their ids, as they were lately
+    """
+
+    begun: float
+    made: dict[int, Document] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+    oversold: list[str] = field(default_factory=list)
+    samples: int = 0
+    capacity: dict[int, tuple[str, int]] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)
+
+    def wait_for(self, instant: float) -> None:
+        """Until some seconds after the beginning."""
+        time.sleep(max(0.0, self.begun + instant - time.time()))
+
+
+@contextmanager
+def _watched(service: Service, day: _Day) -> Iterator[None]:
+    """Look all the time what has become of the leases, and whether Placement counts more than there is."""
+
+    def look_at_placement() -> None:
+        admin, hosts = service.lab.admin, [host.name for host in _HOSTS]
+        while not over.wait(4):
+            with suppress(ClientException):
+                for host, (used, most) in usages(admin, hosts).items():
+                    day.oversold += [f"{host}: {name}" for name, amount in used.items() if amount > most[name]]
+                day.samples += 1
+
+    def look_at_leases() -> None:
+        while not over.wait(1):
+            with suppress(requests.RequestException):
+                answer = service.ask(service.operator, "GET", "leases?all_projects=true&deleted=true")
+                if answer.ok:
+                    day.states.update({each["id"]: each["state"] for each in answer.json()["leases"]})
+
+    over = Event()
+    threads = [Thread(target=look) for look in (look_at_placement, look_at_leases)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_day(service: Service, large_lab: Lab) -> None:
+    """A hundred leases of all kinds in ten minutes, with early ends and two hosts that die."""
+    jobs = jobs_of_a_day(_LENGTH, _LEASES, _PER_HOST * len(_HOSTS), largest=40)
+    day = _Day(time.time())
+    with _watched(service, day), ThreadPoolExecutor(len(jobs) + len(_FAILURES)) as pool:
+        failures = [pool.submit(_fail, large_lab, day, *failure) for failure in _FAILURES]
+        lives = [pool.submit(_live, service, day, job) for job in jobs]
+        for each in (*failures, *lives):
+            each.result()
+    print(f"{day.samples} samples; refused: {sorted(day.refused)}; capacity at the start: {day.capacity}")
+    seen = {number: service.show(lease) for number, lease in day.made.items()}
+    kinds = Counter((jobs[number].kind, lease["state"]) for number, lease in seen.items())
+    print(f"after {time.time() - day.begun:.0f} s: {dict(kinds)}")
+    troubles = {
+        number: (jobs[number].kind, lease["state"], service.history(lease))
+        for number, lease in seen.items()
+        if lease["state"] != "done"
+    }
+    assert day.samples >= 20
+    assert day.oversold == []
+    assert all(jobs[number].kind in ("immediate", "deadline", "reservation") for number in day.refused), day.refused
+    assert len(day.refused) < _LEASES / 4
+    assert {each["state"] for number, each in seen.items() if jobs[number].kind == "best-effort"} == {"done"}, troubles
+    reservations = [number for number in day.made if jobs[number].kind == "reservation"]
+    assert len(reservations) >= 10
+    short = {number: day.capacity.get(number) for number in reservations if _is_short(day, jobs[number])}
+    assert short == {}, troubles
+    assert troubles == {}
+    service.nothing_left()
+
+
+def _is_short(day: _Day, job: Job) -> bool:
+    state, held = day.capacity.get(job.number, ("", 0))
+    return state != "active" or held != job.nodes
+
+
+def _fail(lab: Lab, day: _Day, dies: float, back: float, host: str) -> None:
+    day.wait_for(dies)
+    lab.computes_of(host).kill()
+    day.wait_for(back)
+    # Not by a thread that ends: the processes of a host end with the one that started them.
+    lab.ensure_running()
+
+
+def _live(service: Service, day: _Day, job: Job) -> None:
+    """Ask for a lease, look at its beginning, end it when its work is done, and see it through."""
+    day.wait_for(job.at)
+    answer = service.request(service.ada if job.number % 2 else service.bob, **_terms(service, job))
+    if answer.status_code != 201:
+        assert answer.status_code == 409, answer.text
+        day.refused[job.number] = answer.text
+        return
+    lease: Document = answer.json()["lease"]
+    day.made[job.number] = lease
+    if job.kind == "reservation":
+        time.sleep(max(0.0, in_epoch(lease["start_date"]) + 1 - time.time()))
+        day.capacity[job.number] = (service.state(lease), _held(service, lease, job))
+
+    if job.real is not None and _comes_to(day, lease, _OVER | {"active"}) == "active":
+        time.sleep(job.real)
+        _end(service, lease, job)
+    _comes_to(day, lease, _OVER)
+
+
+def _comes_to(day: _Day, lease: Document, states: Collection[str]) -> str:
+    """The state of a lease when it is one of some, or when all should be over."""
+
+    def state() -> str:
+        return day.states.get(lease["id"], "new")
+
+    wait_until(lambda: state() in states, day.begun + _LAST - time.time())
+    return state()
+
+
+def _terms(service: Service, job: Job) -> Document:
+    now = int(time.time())
+    terms: Document = {"kind": job.kind, "nodes": [{"count": job.nodes, "resources": _NODE}]}
+    if job.managed:
+        terms["servers"] = [{**service.template(), "count": min(job.nodes, _SERVERS)}]
+    if job.kind == "reservation":
+        start = now + PREPARATION + job.ahead
+        return terms | {"start_date": as_date(start), "end_date": as_date(start + job.duration)}
+    if job.kind == "deadline":
+        start = now + job.ahead
+        deadline = as_date(start + 30 + int(job.slack * job.duration))
+        return terms | {"start_date": as_date(start), "duration": job.duration, "deadline": deadline}
+    return terms | {"duration": job.duration}
+
+
+def _held(service: Service, lease: Document, job: Job) -> int:
+    """How many nodes of a lease have their capacity in Placement."""
+    found = 0
+    for number in range(job.nodes):
+        consumer = names.consumer(lease["id"], number)
+        if service.admin.placement("GET", f"/allocations/{consumer}")["allocations"]:
+            found += 1
+    return found
+
+
+def _end(service: Service, lease: Document, job: Job) -> None:
+    """The work is done before its time: servers are deleted by their owner, and capacity is given back."""
+    owner = service.ada if job.number % 2 else service.bob
+    if job.managed:
+        client = service.client(owner)
+        mine = [each["id"] for each in service.servers(owner) if f"lease:{lease['id']}" in each["tags"]]
+        for server in mine:
+            with suppress(ClientException):
+                client.compute("DELETE", f"/servers/{server}")
+    else:
+        service.ask(owner, "POST", f"leases/{lease['id']}/action", {"end": {}})

@@ -1,0 +1,64 @@
+"""When leases begin soon: written by the engine into the metadata of the pool, read by filter and weigher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lease_scheduler.nova.aggregates import HostLeases, Reader, coming_metadata, read_coming, read_host
+from lease_scheduler.nova.rules import Boot, Rules, free_for, refusal
+
+NOW = 1_800_000_000
+PLAIN = Boot("physics")
+
+
+@dataclass
+class Aggregate:
+    name: str
+    metadata: dict[str, str] = field(default_factory=dict)
+    availability_zone: str | None = None
+
+
+@given(
+    st.dictionaries(
+        st.text("abcdefghijklmnopqrstuvwxyz0123456789.-", min_size=1, max_size=60),
+        st.integers(NOW, NOW + 5),
+        max_size=60,
+    )
+)
+def test_what_is_written_is_read(starts: dict[str, int]) -> None:
+    """Nova takes values of 255 characters at most."""
+    metadata = coming_metadata(starts)
+    assert all(len(value) <= 255 for value in metadata.values())
+    assert read_coming({**metadata, "lease:pool": "true"}) == starts
+
+
+def test_what_cannot_be_read_says_nothing() -> None:
+    assert read_coming({"lease:next:0": "soon compute-1", "lease:next:1": "", "lease:next:2": f"{NOW}"}) == {}
+
+
+def test_each_host_has_its_own() -> None:
+    pool = Aggregate("freepool", coming_metadata({"compute-1": NOW + 60, "compute-2": NOW + 600}))
+    reader = Reader("freepool")
+    assert [reader.read([pool], name).coming for name in ("compute-1", "compute-2", "compute-3")] == [
+        NOW + 60,
+        NOW + 600,
+        None,
+    ]
+    assert read_host([pool], "freepool", "compute-2") == HostLeases(in_pool=True, coming=NOW + 600)
+
+
+def test_ordinary_servers_keep_off_hosts_on_which_a_lease_begins_soon() -> None:
+    rules = Rules(on_demand_horizon=300)
+    soon, later, never = (HostLeases(in_pool=True, coming=instant) for instant in (NOW + 299, NOW + 300, None))
+    assert refusal(PLAIN, soon, NOW, rules) == "a lease begins there in 299 s"
+    assert refusal(PLAIN, later, NOW, rules) is None
+    assert refusal(PLAIN, never, NOW, rules) is None
+    assert refusal(Boot("physics", preemptible=True), soon, NOW, rules) is None
+
+
+def test_the_longer_a_host_is_free_the_better() -> None:
+    hosts = [HostLeases(in_pool=True, coming=instant) for instant in (NOW - 5, NOW + 60, NOW + 600, None)]
+    assert [free_for(host, NOW, 3600) for host in hosts] == [0, 60, 600, 3600]
