@@ -18,7 +18,7 @@ from rich.table import Table
 
 from benchmarks.machine import console
 from lease_scheduler.cloud.nova import names
-from tests.functional.lab.service import LIMIT, QUARTER, Document, Service, in_seconds, running_service
+from tests.functional.lab.service import LIMIT, PREPARATION, QUARTER, Document, Service, in_seconds, running_service
 from tests.servers.base import MissingServerError
 from tests.servers.fixtures import LAB_HOSTS, running
 from tests.servers.openstack.lab import Lab
@@ -28,7 +28,7 @@ from tests.servers.openstack.notifications import NotificationRecorder
 _LOOK = 0.02
 
 #: Seconds from the request for a reservation to its start: the preemption has to begin ``preparation_time`` before.
-_NOTICE = 20
+_NOTICE = PREPARATION + 12
 
 #: Nodes that fill all hosts.
 _NODES = 4 * len(LAB_HOSTS)

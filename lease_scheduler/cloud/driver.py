@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation
@@ -156,6 +156,19 @@ class Driver(Protocol):
 
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
+        ...
+
+    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
+        """Make groups of servers for the reservations of a new lease that say which of them are together.
+
+        :param lease: lease document
+        :return: reservation -> id of its group, which its consumer is told
+        :raises RefusedError: the cloud makes no more of them
+        """
+        ...
+
+    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
+        """Remove what was made for a lease that has not begun; what one has that ends goes with the rest of it."""
         ...
 
     def ends(self) -> frozenset[str]:

@@ -130,6 +130,13 @@ class EmulatedCloud:
         """See ``Driver.announce``: nobody else uses the hosts."""
         self.announced = dict(starts)
 
+    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
+        """See ``Driver.make_groups``: there is nobody to ask for one."""
+        return {}
+
+    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
+        """See ``Driver.forget``."""
+
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""
         return _FLAVORS

@@ -14,6 +14,8 @@ from typing import Any
 LEASE_ID = "lease:id"
 PROJECT_ID = "lease:project_id"
 KIND = "lease:kind"
+#: What the keys of its reservations begin with.
+RESERVATIONS = "lease:reservation"
 #: Whether nobody else may have servers on its hosts.
 EXCLUSIVE = "lease:exclusive"
 #: Seconds since the epoch, UTC: since when the hosts are kept free for it, when it begins, when it ends.
@@ -170,7 +172,8 @@ def is_true(value: str | None) -> bool:
 
 
 def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
-    names = {name, metadata[LEASE_ID], metadata.get(BLAZAR_RESERVATION) or name}
+    reservations = {value for key, value in metadata.items() if key.startswith(RESERVATIONS)}
+    names = {name, metadata[LEASE_ID], metadata.get(BLAZAR_RESERVATION) or name, *reservations}
     start = _instant(metadata.get(FROM)) or 0
     return HeldBy(
         frozenset(names),

@@ -74,9 +74,7 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     kept = tuple(r for r in lease.reservations if r.end <= at)
     current = next((r for r in lease.reservations if r.start < at < r.end), None)
     if current is not None and _can_be_cut(context, lease, current, at, now):
-        return context.plan.put(
-            replace(lease, reservations=(*kept, _cut(context, lease, current, at, now)))
-        )
+        return context.plan.put(replace(lease, reservations=(*kept, _cut(context, lease, current, at, now))))
     if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
         if context.options.preempt_at is PreemptAt.START and at > now:
             killed = replace(current, run_end=at, end=at, closing=Closing.KILL)

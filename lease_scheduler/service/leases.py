@@ -52,8 +52,25 @@ class Leases:
                 if proposal is not None:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
-            with self._site.transaction(expires), _refusals():
-                return self._create(lease)
+            # So do these.
+            lease, groups = self._with_groups(lease)
+            try:
+                with self._site.transaction(expires), _refusals():
+                    return self._create(lease)
+            except BaseException:
+                self._site.driver.forget(groups)
+                raise
+
+    def _with_groups(self, lease: Document) -> tuple[Document, list[str]]:
+        """A new lease with the groups of its servers, which its consumer is told at once, and their ids."""
+        if lease["id"] in self._site.work.leases or self._site.store.has_lease(lease["id"]):
+            return lease, []
+        made = self._site.driver.make_groups(lease)
+        reservations = [
+            {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
+            for each in lease["reservations"]
+        ]
+        return {**lease, "reservations": reservations}, list(made.values())
 
     def _proposal(self, lease: Document, expires: float | None) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
@@ -273,12 +290,17 @@ class Leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
             document = self._document(lease_id)
+            has_begun = site.work.leases[lease_id].started is not None
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             site.engine.cancel(lease_id, reason or "deleted by its consumer")
             site.engine.step()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
-            return {}
+        if not has_begun:
+            # Nothing of it exists but this; what has begun is removed as a whole.
+            groups = (record.terms.get("server_group_id") for record in document.reservations)
+            site.driver.forget([group for group in groups if group is not None], document.trust_id)
+        return {}
 
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
         """Other hosts instead of the named ones (ids or names)."""

@@ -44,7 +44,7 @@ class SiteObserver:
             self._site.follow_pool()
             return
         lease_id = change.lease_id
-        self._unless_stopping(lambda: self._site.restore_hosts(lease_id, change.hosts))
+        self._unless_stopping(lambda: self._site.restore_hosts(lease_id, change.hosts if change.exists else None))
 
     def on_stranger(self, stranger: Stranger) -> None:
         """The lease's consumer and the operator are told; it is not ours to remove."""

@@ -26,6 +26,7 @@ from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
@@ -325,19 +326,21 @@ class SiteEngine:
         """Something happened to servers of a lease, or on a host, that may be waited for."""
         self._executor.ask_again(lease_id, host)
 
-    def restore_hosts(self, lease_id: str, hosts: frozenset[str]) -> None:
+    def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:
         """Have the cloud give a running lease its hosts again if these are not the ones.
 
-        :param hosts: names of those that it has in the cloud
+        :param hosts: names of those that something of the lease has in the cloud, none if it is gone. It need not have
+            all of them; that one is missing from all is seen when lease and cloud are compared
         """
         with self.transaction():
             lease = self.engine.lease(lease_id)
             if lease is None or lease.active_since is None or self._is_busy(lease_id):
                 return
-            if hosts != compute_hosts(lease, self.engine.site):
-                LOG.warning(
-                    "lease %s has hosts %s in the cloud; it is brought back", lease_id, ", ".join(sorted(hosts))
-                )
+            planned = compute_hosts(lease, self.engine.site)
+            is_part = len({node_set.resources.get(HOST_SHARE) for node_set in lease.request.nodes}) > 1
+            if hosts is None or hosts - planned or (planned - hosts and not is_part):
+                found = "none" if hosts is None else ", ".join(sorted(hosts))
+                LOG.warning("lease %s is brought back to its hosts; it had %s", lease_id, found)
                 self.adjust(lease)
 
     def _is_busy(self, lease_id: str) -> bool:

@@ -26,7 +26,7 @@ def create_lease(request: ApiRequest) -> Answer:
     """Make a lease."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
     trusts = request.services.trusts
-    if lease["servers"] and trusts is not None:
+    if _needs_trust(lease) and trusts is not None:
         lease["trust_id"] = trusts.give(request.token)
     try:
         request.engine.create_lease(request.context(), lease)
@@ -36,6 +36,11 @@ def create_lease(request: ApiRequest) -> Answer:
             trusts.take_back(request.token, lease["trust_id"])
         raise
     return Answer({"lease": shown_again(request, lease["id"])})
+
+
+def _needs_trust(lease: Document) -> bool:
+    """Whether something is made in the consumer's project: servers, or a group of those that he boots."""
+    return bool(lease["servers"]) or any(each.get("affinity") is not None for each in lease["reservations"])
 
 
 def show(request: ApiRequest) -> Answer:

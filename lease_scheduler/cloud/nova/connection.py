@@ -23,6 +23,7 @@ from lease_scheduler.cloud.nova.inventories import Inventories
 from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
+from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.cloud.nova.strangers import Strangers
 from lease_scheduler.cloud.nova.watcher import Watcher
 
@@ -165,6 +166,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         operations_per_host=group.operations_per_host,
         boot_timeout=group.boot_timeout,
         preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
+        blazar=BlazarOptions(conf.blazar.profile, conf.blazar.preemptible_servers == "delete"),
     )
     return NovaDriver(
         clock,

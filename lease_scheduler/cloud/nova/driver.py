@@ -93,6 +93,7 @@ class NovaDriver:
         make_watcher: MakeWatcher | None = None,
     ) -> None:
         self._clock = clock
+        self._end_trust = end_trust
         self._hosts = hosts = Hosts(nova_with_facts, placement)
         self._nodes = nodes = Nodes(hosts)
         self._flavors = flavors = FlavorCatalogue(nova)
@@ -158,9 +159,11 @@ class NovaDriver:
         """See ``Driver.make_groups``."""
         return self._server_groups.make(lease)
 
-    def remove_groups(self, groups: Iterable[str]) -> None:
-        """See ``Driver.remove_groups``."""
+    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
+        """See ``Driver.forget``."""
         self._server_groups.remove(groups)
+        if trust_id is not None:
+            self._end_trust(trust_id)
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""

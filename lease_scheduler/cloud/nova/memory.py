@@ -21,11 +21,11 @@ _TRUST_ID = "lease:trust_id"
 _ADDRESSES = "lease:addresses"
 
 #: Followed by a number: the reservations of the lease and their server groups.
-_RESERVATION = "lease:reservation:"
+_RESERVATION = f"{metadata.RESERVATIONS}:"
 _SERVER_GROUP = "lease:server_group:"
 
 #: Of an aggregate that has the name of a reservation: that it has.
-NAMED_BY = "lease:reservation"
+NAMED_BY = metadata.RESERVATIONS
 
 #: What the servers of a lease are.
 ACTIVE, SAVED, NONE = "active", "saved", "none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from threading import Lock
@@ -158,19 +158,20 @@ class Preemption:
 
     # -- back ------------------------------------------------------------------------------------------------
 
-    def bring_back(self, servers: Sequence[Any]) -> bool:
+    def bring_back(self, servers: Sequence[Any], planned: Mapping[int, str]) -> bool:
         """Have servers run again; whether all of them do.
 
+        :param planned: number of the VM -> compute host for it; Nova chooses for those that are not in it
         :raises StepFailedError: one of them finds no host
         """
         self._check(servers)
-        are_back = [self._is_back(server) for server in servers]
+        are_back = [self._is_back(server, _of_number(server, planned)) for server in servers]
         is_over = all(are_back)
         if is_over:
             self._forget(servers)
         return is_over
 
-    def _is_back(self, server: Any) -> bool:
+    def _is_back(self, server: Any, planned: str | None) -> bool:
         if of.is_busy(server):
             return False
         self._throttle.end(server.id)
@@ -185,8 +186,14 @@ class Preemption:
         if not self._throttle.begin(server.id, of.host(server)):
             return False
         self._count(server, "finds no host")
-        of.command(commands.get(server.status, self._nova.servers.start), server)
+        if server.status == of.OFFLOADED and planned is not None:
+            of.command(self._unshelve_to(planned), server)
+        else:
+            of.command(commands.get(server.status, self._nova.servers.start), server)
         return False
+
+    def _unshelve_to(self, host: str) -> Callable[[Any], Any]:
+        return lambda server: self._nova.servers.unshelve(server, host=host)
 
     # -- elsewhere -------------------------------------------------------------------------------------------
 
@@ -244,3 +251,8 @@ class Preemption:
         with self._lock:
             for server in servers:
                 self._attempts.pop(server.id, None)
+
+
+def _of_number(server: Any, planned: Mapping[int, str]) -> str | None:
+    number = of.number(server)
+    return None if number is None else planned.get(number)

@@ -18,6 +18,9 @@ from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
 ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", "SHELVED", "SHUTOFF", "SUSPENDED"
 PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERIFY_RESIZE", "DELETED"
 
+#: What the tag of a server of a managed lease begins with.
+_NUMBER = "lease-vm:"
+
 #: States from which Nova shelves.
 CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
 
@@ -25,6 +28,16 @@ CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
 def tags(server: Any) -> list[str]:
     """Its tags."""
     return list(getattr(server, "tags", None) or ())
+
+
+def number_tag(number: int) -> str:
+    """Tag of the server that is the VM of a number of its lease."""
+    return f"{_NUMBER}{number}"
+
+
+def number(server: Any) -> int | None:
+    """Number of the VM of its lease that it is, none if nobody has said."""
+    return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if text.startswith(_NUMBER)), None)
 
 
 def is_busy(server: Any) -> bool:

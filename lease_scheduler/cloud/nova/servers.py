@@ -95,7 +95,7 @@ class Servers:
 
         :raises StepFailedError: one of them cannot; it is deleted
         """
-        present = {_number(server): server for server in self.find(tags=names.tag(lease_id))}
+        present = {of.number(server): server for server in self.find(tags=names.tag(lease_id))}
         missing = [each for each in wanted if each.number not in present]
         if missing:
             tenant = self._on_behalf_of(trust_id)
@@ -129,7 +129,7 @@ class Servers:
             # novaclient encodes text once more than Nova decodes it unless it gets bytes.
             userdata=None if user_data is None else base64.b64decode(user_data),
             meta=dict(template.get("metadata") or {}),
-            tags=[names.tag(lease_id), _number_tag(wanted.number)],
+            tags=[names.tag(lease_id), of.number_tag(wanted.number)],
             scheduler_hints={"lease": lease_id, "lease:host": wanted.host},
         )
 
@@ -172,17 +172,6 @@ class Servers:
             except (NotFound, Conflict):
                 continue
         return is_over
-
-
-def _number_tag(number: int) -> str:
-    return f"lease-vm:{number}"
-
-
-def _number(server: Any) -> int | None:
-    for text in of.tags(server):
-        if text.startswith("lease-vm:"):
-            return int(text.removeprefix("lease-vm:"))
-    return None
 
 
 def _nic(network: Mapping[str, str]) -> dict[str, str]:

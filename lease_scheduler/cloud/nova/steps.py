@@ -246,7 +246,8 @@ class Steps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        return known is None or self._preemption.bring_back(self._servers_of(known))
+        planned = {vm.number: self._nodes.node(vm.host).service for vm in needs.vms(order)}
+        return known is None or self._preemption.bring_back(self._servers_of(known), planned)
 
     def _planned_services(self, order: Order) -> frozenset[str]:
         return self._nodes.services(vm.host for vm in needs.vms(order))

@@ -11,6 +11,9 @@ from lease_scheduler.simulation.shipped import load_workload
 
 _DAY = 86_400
 
+#: Seconds; what is shorter is over before anything was booted.
+_SHORTEST = 30
+
 #: Which day of the month: one that loads its machine by half, mostly with small jobs, as hosts that pretend can bear.
 _WHICH = 22
 _MACHINE_NODES = 144
@@ -62,8 +65,7 @@ def jobs_of_a_day(length: float, count: int, slots: int, largest: int) -> Sequen
     jobs = []
     for number, each in enumerate(chosen):
         kind = random.choices(list(_KINDS), list(_KINDS.values()))[0]
-        # What is shorter is over before anything was booted.
-        duration = min(180, max(15, ceil(each.request.duration / speed)))
+        duration = min(180, max(_SHORTEST, ceil(each.request.duration / speed)))
         real = ceil((each.real_duration or each.request.duration) / speed)
         jobs.append(
             Job(

@@ -29,7 +29,7 @@ Document = dict[str, Any]
 LIMIT = 120.0
 
 #: Seconds before the start of a reservation at which its hosts are taken and its servers are booted.
-PREPARATION = 10
+PREPARATION = 15
 
 #: What a node needs so that four of them fill a host of 8 VCPUs, of which Nova makes 32, and 16 GiB less what it keeps.
 QUARTER = {"VCPU": 8, "MEMORY_MB": 3_900, "DISK_GB": 1}

@@ -120,6 +120,22 @@ class ProfileTest(_Site):
         self.assert_nothing_is_left()
         assert self.boot(self.flavor()).status == "ERROR"
 
+    def test_a_lease_of_two_reservations_of_hosts(self) -> None:
+        """A hint names one of them, and gets no host of the other."""
+        first, second = reservation(), reservation()
+        start = self.order(OperationKind.START, str(uuid4()), ("host1", "host2"), WHOLE, reservations=(first, second))
+        assert start.request is not None
+        single = replace(start.request.nodes[0], count=1)
+        start = replace(start, request=replace(start.request, nodes=(single, single)))
+        self.carry_out(start)
+        for record, host in ((first, "host1"), (second, "host2")):
+            assert self.aggregate(record.reservation_id).hosts == [host]
+            for _ in range(2):
+                server = self.boot(self.flavor(), scheduler_hints={"reservation": record.reservation_id})
+                assert self.host_of(server) == host
+        self.carry_out(self.again(start, OperationKind.STOP))
+        self.assert_nothing_is_left()
+
     def test_nobody_gets_in_while_its_hosts_change_hands(self) -> None:
         """Before each step and after it, an ordinary server finds no host."""
         record = reservation()

@@ -140,12 +140,7 @@ class NovaSettings:
             "oslo_messaging_rabbit": {"rabbit_interval_max": 2, "kombu_reconnect_delay": 0.2},
             "conductor": {"workers": 1},
             "scheduler": {"workers": 1, "discover_hosts_in_cells_interval": 2},
-            "compute": {
-                "provider_config_location": PROVIDER_CONFIGURATION,
-                # nova-compute then learns of child providers when it starts, and not every five minutes: it fails when
-                # one that it has learnt of is removed by somebody else (tests/functional/lab/test_deviations.py).
-                "resource_provider_association_refresh": 0,
-            },
+            "compute": {"provider_config_location": PROVIDER_CONFIGURATION},
             "vnc": {"enabled": False},
             "glance": {"num_retries": 1},
             "cinder": {"catalog_info": "none::none"},
