@@ -50,8 +50,8 @@ _NODE = {"VCPU": 4, "MEMORY_MB": 2_200, "DISK_GB": 1}
 #: Servers of a managed lease at most; the fewest of its nodes have one, because the machine is small.
 _SERVERS = 2
 
-#: Instants at which a host dies and is back, in seconds from the beginning.
-_FAILURES = ((180.0, 270.0, _MORTAL[0]), (380.0, 470.0, _MORTAL[1]))
+#: When a host dies at the earliest, in seconds from the beginning, and for how long.
+_FAILURES = ((180.0, 90.0, _MORTAL[0]), (380.0, 90.0, _MORTAL[1]))
 
 #: The day, job by job.
 _JOBS = jobs_of_a_day(_LENGTH, _LEASES, _PER_HOST * len(_HOSTS), largest=40)
@@ -148,11 +148,11 @@ def _watched(service: Service, day: _Day) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def day(service: Service, large_lab: Lab) -> Iterator[_Day]:
+def day(service: Service) -> Iterator[_Day]:
     """A hundred leases of all kinds in ten minutes, with early ends and two hosts that die; it has just begun."""
     day = _Day(time.time())
     with ThreadPoolExecutor(len(_JOBS) + len(_FAILURES)) as pool, _watched(service, day):
-        day.parts += [pool.submit(_fail, large_lab, day, *failure) for failure in _FAILURES]
+        day.parts += [pool.submit(_fail, service, day, *failure) for failure in _FAILURES]
         day.parts += [pool.submit(_live, service, day, job) for job in _JOBS]
         yield day
         day.is_given_up = True
@@ -206,10 +206,19 @@ def _is_short(day: _Day, job: Job) -> bool:
     return held != job.nodes
 
 
-def _fail(lab: Lab, day: _Day, dies: float, back: float, host: str) -> None:
+def _fail(service: Service, day: _Day, dies: float, lasts: float, host: str) -> None:
+    """A host dies as soon as it has something of a lease."""
+    lab, admin = service.lab, service.lab.admin
+
+    def is_in_use() -> bool:
+        time.sleep(1)
+        found = admin.compute("GET", "/os-aggregates")["aggregates"]
+        return any(host in each["hosts"] for each in found if each["name"].startswith("lease-"))
+
     day.wait_for(dies)
+    assert wait_until(is_in_use, _LENGTH)
     lab.computes_of(host).kill()
-    day.wait_for(back)
+    day.wait_for(time.time() + lasts - day.begun)
     # Not by a thread that ends: the processes of a host end with the one that started them.
     lab.ensure_running()
 
