@@ -68,6 +68,14 @@ OPTIONS: list[cfg.Opt] = [
         "owners delete. Notifications make no difference to it: a host that dies sends none.",
     ),
     cfg.FloatOpt(
+        "down_grace",
+        default=15.0,
+        min=0.0,
+        help="Seconds for which Nova must have called a compute service down before its host counts as dead. More "
+        "than Nova's report_interval, so that an outage of the message bus, after which all are down, is told from "
+        "that of a host.",
+    ),
+    cfg.FloatOpt(
         "inspect_interval",
         default=60.0,
         min=0.1,

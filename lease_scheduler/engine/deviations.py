@@ -19,8 +19,8 @@ from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 
-#: A late operation is given this much more time at least before the hosts are looked at again, in seconds.
-_SHORTEST_EXTENSION = 10
+#: A late operation is given this much more time at least and at most before the hosts are looked at again, in seconds.
+_SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60
 
 #: Leases that hold hosts in the plan only.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
@@ -44,6 +44,9 @@ class Deviations:
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
+        if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
+            # Who follows there would be given up for lost if it were thought to take too long.
+            extension = min(extension, _LONGEST_EXTENSION)
         first = lease.reservations[0]
         extended = replace(first, end=now + extension)
         if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
@@ -128,10 +131,13 @@ class Deviations:
                 self._delayed.discard(lease_id)
                 continue
             reservation = lease.reservations[0]
-            if hosts.isdisjoint(reservation.assignment) or not plan.has_room(lease, now, reservation.start):
+            asked = lease.request.submitted if lease.request.start is None else lease.request.start
+            # Hosts may come free before the start that was asked for.
+            begin = max(now, asked)
+            if hosts.isdisjoint(reservation.assignment) or not plan.has_room(lease, begin, reservation.start):
                 continue
             self._delayed.discard(lease_id)
-            self._state.put(replace(lease, reservations=(replace(reservation, start=now, run_start=now),)))
+            self._state.put(replace(lease, reservations=(replace(reservation, start=begin, run_start=begin),)))
 
     def missed(self, lease: Lease, now: int) -> None:
         """Nothing of a place was used, and it is over: nobody was there to begin."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from math import copysign
 from typing import Any
 
 import nova.conf
@@ -14,9 +15,16 @@ from lease_scheduler.nova.aggregates import Reader
 from lease_scheduler.nova.boots import planned_host, read_boot
 from lease_scheduler.nova.rules import free_for
 
+#: More than all other weighers together can say.
+_PLANNED = 1000.0
+
 
 class LeaseWeigher(weights.BaseHostWeigher):  # type: ignore[misc]
     """Servers without a lease go where the next one is farthest away, those of a managed lease where it is planned."""
+
+    # What lies outside is not normalised, so that the plan outweighs everything else.
+    minval = 0.0
+    maxval = 1.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,9 +45,10 @@ class LeaseWeigher(weights.BaseHostWeigher):  # type: ignore[misc]
         return self._weights([host_state], weight_properties)[0]
 
     def _weights(self, hosts: Iterable[Any], spec: Any) -> list[float]:
-        """Seconds until the next lease of each host; for servers of a lease 1 on the planned host, else 0."""
+        """How long each host is free, from 0 to 1; for servers of a lease whether it is the planned host."""
         if read_boot(spec).leases:
             planned = planned_host(spec)
-            return [float(planned is not None and planned in (host.nodename, host.host)) for host in hosts]
+            best = copysign(_PLANNED, self._multiplier)
+            return [best if planned is not None and planned in (host.nodename, host.host) else 0.0 for host in hosts]
         reader, now = Reader(self._freepool), int(time.time())
-        return [float(free_for(reader.read(host.aggregates, host.host), now, self._longest)) for host in hosts]
+        return [free_for(reader.read(host.aggregates, host.host), now, self._longest) / self._longest for host in hosts]

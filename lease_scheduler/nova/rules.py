@@ -58,6 +58,9 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
     if not host.in_pool and not host.held_by:
         return None
     if boot.preemptible:
+        if any(held.vacated_from <= now < held.start for held in host.held_by):
+            # It would take what others leave for the lease.
+            return "a lease is being prepared there"
         return None if rules.allow_preemptibles else "preemptible servers may not use hosts of the pool"
     if rules.on_demand_horizon is None:
         return "hosts of the pool are for leases"

@@ -37,11 +37,11 @@ SERVER = base.closed(
         "image_id": base.text(255, 1),
         "count": base.integer(1, 100_000),
         "node_set": base.integer(0, 63),
+        # A list, or as in Nova one of two words.
         "networks": {
-            "anyOf": [
-                {"type": "string", "enum": ["auto", "none"]},
-                base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
-            ]
+            **base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
+            "type": ["array", "string"],
+            "pattern": "^(auto|none)$",
         },
         "key_name": base.text(255, 1),
         "security_groups": base.array(base.text(255, 1), 64),

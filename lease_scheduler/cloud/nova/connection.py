@@ -140,6 +140,7 @@ class Watching:
             self._listener(),
             inspector,
             self._connection.user_id,
+            group.down_grace,
         )
 
     def _listener(self) -> Listener | None:

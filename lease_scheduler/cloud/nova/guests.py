@@ -70,6 +70,7 @@ class Guests:
             self._next_try = {key: value for key, value in self._next_try.items() if key in found}
         for server in found.values():
             if of.is_busy(server):
+                self._throttle.go_on(server.id)
                 continue
             self._throttle.end(server.id)
             if server.status == of.ACTIVE:

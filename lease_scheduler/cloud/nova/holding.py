@@ -85,23 +85,30 @@ class Holding:
                 )
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
-            # Somebody else has not given it back yet; what is held elsewhere might be what he waits for.
             runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
-            for vm in [] if runs_already else to_hold:
-                self._placement.release(names.consumer(order.lease_id, vm.number))
-            for host in sorted({vm.host for vm in to_hold}):
-                self._make_room(order, [vm for vm in to_hold if vm.host == host])
+            by_host = [[vm for vm in to_hold if vm.host == host] for host in sorted({vm.host for vm in to_hold})]
+            guests_go = [self._make_room(order, vms) for vms in by_host]
+            if not runs_already and not any(guests_go):
+                # Another lease has not given it back yet; what is held elsewhere might be what that waits for.
+                for vm in to_hold:
+                    self._placement.release(names.consumer(order.lease_id, vm.number))
             return False
         return True
 
-    def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> None:
-        """Have guests go from a host that has no room for these VMs at present."""
+    def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> bool:
+        """Have guests go from a host that has no room for these VMs at present; whether some do."""
         node = self._nodes.node(vms[0].host)
+        has_already = self._placement.consumers_on(node.provider_id)
         needed: Counter[str] = Counter()
         for vm in vms:
-            needed.update(needs.held(vm))
-        if not self._placement.has_room(node.provider_id, needed) and not self._guests.make_room(node.service):
-            LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
+            if names.consumer(order.lease_id, vm.number) not in has_already:
+                needed.update(needs.held(vm))
+        if self._placement.has_room(node.provider_id, needed):
+            return False
+        if self._guests.make_room(node.service):
+            return True
+        LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
+        return False
 
     def _ensure_flavors(self, order: Order, found: Sequence[needs.Vm], labels: Mapping[int, Labels]) -> None:
         assert order.request is not None and order.document is not None

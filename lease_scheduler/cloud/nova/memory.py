@@ -85,6 +85,11 @@ class Memory:
         ]
         return _read(lease_id, found) if found else None
 
+    def project_of(self, lease_id: str) -> str | None:
+        """Whose a lease is, none if nothing is remembered of it."""
+        known = self.known(lease_id)
+        return None if known is None else known.project_id
+
     def write(self, order: Order, planned: Mapping[bool, frozenset[str]], known: Known | None) -> None:
         """Have the aggregates of a lease say what it is, with these hosts.
 

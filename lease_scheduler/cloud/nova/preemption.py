@@ -85,6 +85,7 @@ class Preemption:
 
     def _is_away(self, server: Any, mode: PreemptionMode, late: int) -> bool:
         if of.is_busy(server):
+            self._throttle.go_on(server.id)
             self._give_up_if_too_late(server, late)
             return False
         self._throttle.end(server.id)
@@ -173,6 +174,7 @@ class Preemption:
 
     def _is_back(self, server: Any, planned: str | None) -> bool:
         if of.is_busy(server):
+            self._throttle.go_on(server.id)
             return False
         self._throttle.end(server.id)
         if server.status == of.ACTIVE:
@@ -213,6 +215,7 @@ class Preemption:
     def _is_there(self, server: Any, services: Collection[str], is_up: Callable[[str], bool]) -> bool:
         here = of.service(server)
         if of.is_busy(server):
+            self._throttle.go_on(server.id)
             return False
         self._throttle.end(server.id)
         if server.status == of.VERIFY_RESIZE:

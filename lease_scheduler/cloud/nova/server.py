@@ -68,11 +68,16 @@ def age(server: Any) -> float:
     return (datetime.now(UTC) - datetime.fromisoformat(server.created)).total_seconds()
 
 
+def made_for(server: Any) -> str | None:
+    """The lease whose flavor it has, which only its project can use; none if that is an ordinary one."""
+    return _extra_specs(server).get(FLAVOR_LEASE)
+
+
 def leases(server: Any) -> frozenset[str]:
     """The lease that it belongs to, be it by its flavor or by a tag; empty if it belongs to none."""
     tagged = {lease_id for text in tags(server) if (lease_id := names.lease_of_tag(text)) is not None}
-    made_for = _extra_specs(server).get(FLAVOR_LEASE)
-    return frozenset(tagged if made_for is None else {*tagged, made_for})
+    flavor_lease = made_for(server)
+    return frozenset(tagged if flavor_lease is None else {*tagged, flavor_lease})
 
 
 def claims_nothing(server: Any) -> bool:

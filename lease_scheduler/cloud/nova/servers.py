@@ -24,6 +24,11 @@ _HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
 _SNAPSHOT_TAG = "lease-snapshot"
 
 
+#: Seconds for which a server that finds no host is tried again: nova-scheduler is told of aggregates by messages.
+_SCHEDULER_DELAY = 10.0
+_NO_HOST = "No valid host"
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A server of a managed lease.
@@ -46,11 +51,19 @@ class Servers:
 
     :param nova: novaclient's client, of an administrator
     :param on_behalf_of: gives a client that acts for the consumer who gave a trust
+    :param project_of: gives the project of a lease, none if there is no such lease
     :param boot_timeout: seconds after which a server that is not there yet has failed
     """
 
-    def __init__(self, nova: Any, on_behalf_of: Callable[[str | None], Any], boot_timeout: int) -> None:
+    def __init__(
+        self,
+        nova: Any,
+        on_behalf_of: Callable[[str | None], Any],
+        project_of: Callable[[str], str | None],
+        boot_timeout: int,
+    ) -> None:
         self._nova = nova
+        self._project_of = project_of
         self._on_behalf_of = on_behalf_of
         self._boot_timeout = boot_timeout
 
@@ -85,8 +98,25 @@ class Servers:
     def find(self, **query: str) -> list[Any]:
         """All servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
         found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
+        projects: dict[str, str | None] = {}
+        for server in found:
+            server.tags = [text for text in of.tags(server) if self._is_genuine(text, server, projects)]
+        wanted = query.get("tags")
         # Nova shows a server for a moment after it is gone.
-        return [server for server in found if server.status != of.DELETED]
+        return [each for each in found if each.status != of.DELETED and (wanted is None or wanted in each.tags)]
+
+    def _is_genuine(self, tag: str, server: Any, projects: dict[str, str | None]) -> bool:
+        """Whether a tag may be believed: anybody can give his own server that of a lease.
+
+        :param projects: of leases, as far as they are known by now
+        """
+        lease_id = names.lease_of_tag(tag)
+        if lease_id is None or of.made_for(server) == lease_id:
+            return True
+        if lease_id not in projects:
+            projects[lease_id] = self._project_of(lease_id)
+        project_id: str = server.tenant_id
+        return projects[lease_id] == project_id
 
     # -- what is done ----------------------------------------------------------------------------------------
 
@@ -104,9 +134,21 @@ class Servers:
                     self._create(tenant, lease_id, each)
                 except (BadRequest, Forbidden, NotFound) as error:
                     raise StepFailedError(f"Nova refuses server {each.name}: {error.message}") from error
+        if self._tried_again(present.values()):
+            return False
         for server in present.values():
             self._check(server)
         return not missing and all(server.status == of.ACTIVE for server in present.values())
+
+    def _tried_again(self, servers: Iterable[Any]) -> bool:
+        """Whether servers were deleted because nova-scheduler may not have heard of the aggregates of the lease yet."""
+        early = [
+            each
+            for each in servers
+            if each.status == of.ERROR and _NO_HOST in of.fault(each) and of.age(each) < _SCHEDULER_DELAY
+        ]
+        self.delete(early)
+        return bool(early)
 
     def _check(self, server: Any) -> None:
         if server.status == of.ERROR:

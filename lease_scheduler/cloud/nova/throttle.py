@@ -6,7 +6,7 @@ from threading import Lock
 from time import monotonic
 
 #: Real seconds after which an operation counts as over that nobody has looked at again; its server may be deleted.
-_FORGOTTEN_AFTER = 900.0
+_FORGOTTEN_AFTER = 60.0
 
 
 class Throttle:
@@ -37,6 +37,12 @@ class Throttle:
                 return False
             self._going_on[server_id] = (host, now)
             return True
+
+    def go_on(self, server_id: str) -> None:
+        """The operation on a server is still going on."""
+        with self._lock:
+            if server_id in self._going_on:
+                self._going_on[server_id] = (self._going_on[server_id][0], monotonic())
 
     def end(self, server_id: str) -> None:
         """Nothing is being done with a server any more."""

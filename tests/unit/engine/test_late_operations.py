@@ -174,6 +174,32 @@ def test_a_delayed_reservation_begins_when_its_hosts_are_free_and_not_when_that_
     assert _kept(world, "1")[:2] == (LeaseState.DONE, 5000)
 
 
+def test_a_delayed_reservation_whose_hosts_come_free_before_its_start_begins_at_its_start(
+    make_world: MakeWorld,
+) -> None:
+    """At 980, with 20 s of buffer, the hosts are thought to be held until 1012; they come free at 996."""
+    world = _suspended_late(
+        make_world,
+        request("2", RESERVATION, submitted=10, start=1000, duration=500),
+        planning={"suspend_buffer": 20},
+    )
+    assert world.until(985)["2"].reservations[0].start == 1012
+    assert world.until(996)["2"].reservations[0].start == 1000
+    assert _kept(world.end(), "2") == (LeaseState.DONE, 500, 1500)
+    assert world["2"].started == 1000
+
+
+def test_a_late_suspension_gives_no_reservation_up_for_lost_too_soon(make_world: MakeWorld) -> None:
+    """It takes 320 s and not 32, and nobody knows; the reservation of 400 s gets what is left."""
+    world = _suspended_late(
+        make_world,
+        request("2", RESERVATION, submitted=10, start=1000, duration=400),
+        cloud=CloudBehaviour(suspend_factor=10),
+    ).end()
+    assert _kept(world, "2") == (LeaseState.DONE, 1400 - 1288, 1400)
+    assert world["2"].started == 968 + 320
+
+
 def test_a_reservation_that_is_over_before_its_hosts_are_free_fails_with_the_reason(make_world: MakeWorld) -> None:
     world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=30)).end()
     assert (world["2"].state, world["2"].ended) == (LeaseState.FAILED, 1000)

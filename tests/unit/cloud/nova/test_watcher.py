@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -244,3 +245,40 @@ def test_who_is_away_cannot_be_asked_who_we_are(caplog: pytest.LogCaptureFixture
     watched.say(_deleted(user_id=_US))
     assert watched.is_told(EventKind.ENDED, lease_id="lease")
     watched.watcher.stop()
+
+
+@_often
+def test_an_outage_of_the_message_bus_is_none_of_the_hosts(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
+    """Nova calls all services down when none of them is heard."""
+    watched.start()
+    assert watched.is_told(EventKind.HOST_UP, host="node2")
+    watched.told.clear()
+    watched.nova.up = [service(name, state="down") for name in _HOSTS]
+    assert wait_until(lambda: caplog.text.count("no compute service is up") > 3, _LIMIT)
+    assert watched.told == []
+    watched.nova.up = [service("service1"), service("service2", state="down")]
+    assert watched.is_told(EventKind.HOST_DOWN, host="node2")
+
+
+@_often
+def test_a_host_is_dead_when_its_service_has_been_down_for_some_time(watched: Watched) -> None:
+    """The others may follow: Nova does not notice all of them at the same moment."""
+    watched.watcher._down_grace = 1.0
+    watched.start()
+    assert watched.is_told(EventKind.HOST_UP, host="node1")
+    watched.told.clear()
+    watched.nova.up = [service("service1", state="down"), service("service2")]
+    begun = time.monotonic()
+    asked = watched.nova.count("services")
+    assert wait_until(lambda: watched.nova.count("services") > asked + 5, _LIMIT)
+    assert watched.told == []
+    assert watched.is_told(EventKind.HOST_DOWN, host="node1")
+    assert time.monotonic() - begun >= 1.0
+    # One that was back in between begins anew.
+    watched.nova.up = [service("service1"), service("service2")]
+    assert watched.is_told(EventKind.HOST_UP, host="node1")
+    watched.told.clear()
+    watched.nova.up = [service("service1", state="down"), service("service2")]
+    asked = watched.nova.count("services")
+    assert wait_until(lambda: watched.nova.count("services") > asked + 5, _LIMIT)
+    assert watched.told == []
