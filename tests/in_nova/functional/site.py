@@ -25,6 +25,8 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 _ROOT = Path(__file__).parents[3]
 LIMIT = 60.0
 IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
+#: A flavor that has nothing to do with leases; those of leases are listed among them.
+ORDINARY = "1"
 HOSTS = ("host1", "host2", "host3")
 
 SMALL = Resources({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 1, HOST_SHARE: 1})

@@ -17,7 +17,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, Resources
-from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, SMALL, WHOLE, NovaSite, RealClock
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite, RealClock
 
 _FILTERS = (
     "AggregateInstanceExtraSpecsFilter",
@@ -93,7 +93,7 @@ class _Site(NovaSite):
         return {each.id for each in self.nova.flavors.list(is_public=None)}
 
     def flavor(self) -> str:
-        return str(self.nova.flavors.list()[0].id)
+        return ORDINARY
 
 
 class ProfileTest(_Site):

@@ -13,7 +13,7 @@ from lease_scheduler.cloud.driver import DriverEvent, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
 
 
 class DriverTest(NovaSite):
@@ -35,10 +35,9 @@ class DriverTest(NovaSite):
         assert flavors.get("none") is None
 
     def test_the_pool(self) -> None:
-        flavor = self.nova.flavors.list()[0]
-        assert self.boot(flavor.id).status == "ERROR"
+        assert self.boot(ORDINARY).status == "ERROR"
         self.driver.set_pool(["host1", "host3", "nobody"])
-        assert self.host_of(self.boot(flavor.id)) == "host2"
+        assert self.host_of(self.boot(ORDINARY)) == "host2"
         (pool,) = self.nova.aggregates.list()
         assert (pool.name, sorted(pool.hosts)) == ("freepool", ["host1", "host3"])
 
@@ -92,14 +91,13 @@ class DriverTest(NovaSite):
     def test_a_lease_of_whole_hosts_keeps_everybody_else_away(self) -> None:
         lease_id = str(uuid4())
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host2"), WHOLE))
-        flavor = self.nova.flavors.list()[0]
         preemptible = self.nova.flavors.create("spot", 512, 1, 1)
         preemptible.set_keys({"lease:preemptible": "true"})
-        assert self.boot(flavor.id).status == "ERROR"
+        assert self.boot(ORDINARY).status == "ERROR"
         assert self.host_of(self.boot(preemptible.id)) == "host3"
-        mine = [self.boot(flavor.id, scheduler_hints={"lease": lease_id}) for _ in range(2)]
+        mine = [self.boot(ORDINARY, scheduler_hints={"lease": lease_id}) for _ in range(2)]
         assert {self.host_of(server) for server in mine} <= {"host1", "host2"}
-        assert self.boot(flavor.id, scheduler_hints={"lease": str(uuid4())}).status == "ERROR"
+        assert self.boot(ORDINARY, scheduler_hints={"lease": str(uuid4())}).status == "ERROR"
         self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1", "host2"), WHOLE))
         assert {self.nova.servers.get(server.id).status for server in mine} == {"SHELVED_OFFLOADED"}
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host1",), WHOLE))
@@ -116,11 +114,11 @@ class DriverTest(NovaSite):
         lease_id = str(uuid4())
         self.carry_out(self.order(OperationKind.START, lease_id, (host,), WHOLE))
         assert self.nova.servers.get(spot.id).status == "SHELVED_OFFLOADED"
-        mine = self.boot(self.nova.flavors.list()[0].id, scheduler_hints={"lease": lease_id})
+        mine = self.boot(ORDINARY, scheduler_hints={"lease": lease_id})
         assert self.host_of(mine) == host
         # One that was there before its host came into the pool.
         self.driver.set_pool([host])
-        firm = self.boot(self.nova.flavors.list()[0].id)
+        firm = self.boot(ORDINARY)
         elsewhere = str(self.host_of(firm))
         self.driver.set_pool(HOSTS)
         order = self.order(OperationKind.START, str(uuid4()), (elsewhere,), WHOLE)

@@ -14,7 +14,7 @@ from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from tests.in_nova.functional.site import IMAGE, LIMIT, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
 
 _STATUS = {PreemptionMode.STOP: "SHUTOFF", PreemptionMode.SUSPEND: "SUSPENDED"}
 _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
@@ -43,7 +43,7 @@ class ModesTest(NovaSite):
         # A lease of the whole host begins although they are still there.
         whole = str(uuid4())
         self.carry_out(self.order(OperationKind.START, whole, ("host1",), WHOLE))
-        mine = self.boot(self.nova.flavors.list()[0].id, scheduler_hints={"lease": whole})
+        mine = self.boot(ORDINARY, scheduler_hints={"lease": whole})
         assert self.host_of(mine) == "host1"
         self.carry_out(self.order(OperationKind.STOP, whole, ("host1",), WHOLE))
         self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host1", "host1"), SMALL, **said))
