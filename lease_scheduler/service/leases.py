@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument
-from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
@@ -19,6 +20,8 @@ from lease_scheduler.service.enforcement.proposals import change_proposal, new_p
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document, node_set_of, numbered
+
+LOG = logging.getLogger(__name__)
 
 Answer = dict[str, Any]
 
@@ -53,19 +56,40 @@ class Leases:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
             # So do these.
-            lease, groups = self._with_groups(lease)
+            lease, groups = self._with_groups(lease, expires)
             try:
                 with self._site.transaction(expires), _refusals():
                     return self._create(lease)
             except BaseException:
-                self._site.driver.forget(groups)
+                if groups:
+                    self._forget(groups)
                 raise
 
-    def _with_groups(self, lease: Document) -> tuple[Document, list[str]]:
-        """A new lease with the groups of its servers, which its consumer is told at once, and their ids."""
-        if lease["id"] in self._site.work.leases or self._site.store.has_lease(lease["id"]):
+    def _forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
+        """Have the cloud forget what was made for a lease that never began; if it cannot, nobody is kept from anything."""
+        try:
+            self._site.driver.forget(groups, trust_id)
+        except Exception:
+            LOG.exception("what was made for a lease that did not begin could not be removed from the cloud")
+
+    def _with_groups(self, lease: Document, expires: float | None) -> tuple[Document, list[str]]:
+        """A new lease with the groups of its servers, which its consumer is told at once, and their ids.
+
+        :raises EngineUnavailableError: the cloud does not answer
+        """
+        site = self._site
+        if all(each.get("affinity") is None for each in lease["reservations"]):
             return lease, []
-        made = self._site.driver.make_groups(lease)
+        with site.transaction(expires):
+            if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
+                return lease, []
+        try:
+            made = site.driver.make_groups(lease)
+        except RefusedError:
+            raise
+        except Exception as error:
+            LOG.exception("server groups for lease %s could not be made", lease["id"])
+            raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
         reservations = [
             {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
             for each in lease["reservations"]
@@ -299,7 +323,7 @@ class Leases:
         if not has_begun:
             # Nothing of it exists but this; what has begun is removed as a whole.
             groups = (record.terms.get("server_group_id") for record in document.reservations)
-            site.driver.forget([group for group in groups if group is not None], document.trust_id)
+            self._forget([group for group in groups if group is not None], document.trust_id)
         return {}
 
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:

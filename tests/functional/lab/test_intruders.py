@@ -26,6 +26,8 @@ from tests.servers.openstack.client import CloudClient
 
 _NAMES = [host.name for host in LAB_HOSTS]
 
+pytestmark = pytest.mark.slow
+
 _BOOTS, _THREADS = 50, 10
 
 
@@ -90,7 +92,6 @@ def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], s
     assert sorted(service.settled(mine).values()) == ["ACTIVE", "ACTIVE", "ERROR"]
 
 
-@pytest.mark.slow
 def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
     """A tenant makes no aggregates and no flavors, changes none, and chooses no host."""
     lease = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "exclusive": True}])
@@ -114,7 +115,6 @@ def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
             attempt()
 
 
-@pytest.mark.slow
 @pytest.mark.xfail(
     raises=AssertionError,
     strict=True,
@@ -175,7 +175,6 @@ class _Watch:
         self._thread.join()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "exclusive",
     [

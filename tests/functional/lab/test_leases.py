@@ -32,6 +32,8 @@ from tests.servers.openstack.notifications import NotificationRecorder
 _NAMES = [host.name for host in LAB_HOSTS]
 
 #: Nodes that fill the whole site.
+pytestmark = pytest.mark.slow
+
 _ALL = [{"count": 4 * len(_NAMES), "resources": QUARTER}]
 
 #: Seconds by which the engine may act after an instant, on a machine that does other things too.
@@ -125,8 +127,8 @@ def _strangers_try(service: Service, user: User) -> Iterator[_Guests]:
     "how",
     [
         None,
-        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, marks=pytest.mark.slow),
+        signal.SIGTERM,
+        signal.SIGKILL,
     ],
 )
 def test_preempted_for_a_reservation_and_back(
@@ -183,7 +185,6 @@ def test_preempted_for_a_reservation_and_back(
     assert start <= begun < start + _PROMPT
 
 
-@pytest.mark.slow
 def test_full_site(service: Service, leases: list[Document]) -> None:
     """Haizea 7.5, no. 3: an immediate lease is refused at once where nothing is free; a best-effort one waits."""
     first = service.lease(service.ada, kind="immediate", duration=20, nodes=_ALL)
@@ -200,7 +201,6 @@ def test_full_site(service: Service, leases: list[Document]) -> None:
     assert service.became(queued, "active") >= service.became(first, "done")
 
 
-@pytest.mark.slow
 @pytest.mark.xfail(
     strict=True,
     reason="a deadline lease that begins late, as all that boot do, fails if another one is planned behind it",
@@ -249,7 +249,6 @@ def test_deadlines(service: Service, leases: list[Document], recorder: Notificat
     assert abs(service.show(patient)["accumulated"] - 50) <= 1
 
 
-@pytest.mark.slow
 def test_victim_that_cannot_wait(service: Service, leases: list[Document]) -> None:
     """Haizea 7.5, no. 4: without slack a deadline lease is preempted by nobody of its kind."""
     (start_date, _), (deadline, _) = in_seconds(3), in_seconds(3 + 42)
@@ -266,7 +265,6 @@ def test_victim_that_cannot_wait(service: Service, leases: list[Document]) -> No
     assert service.state(tight) in ("pending", "ready", "active")
 
 
-@pytest.mark.slow
 def test_quote_is_what_happens(service: Service, leases: list[Document]) -> None:
     """A quote names hosts and instants that the lease then gets."""
     (start_date, start), (end_date, end) = in_seconds(PREPARATION + 5), in_seconds(PREPARATION + 10)
