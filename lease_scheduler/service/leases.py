@@ -66,7 +66,7 @@ class Leases:
                 raise
 
     def _forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
-        """Have the cloud forget what was made for a lease that never began; if it cannot, nobody is kept from anything."""
+        """Have the cloud forget what was made for a lease that never began; nobody waits for it."""
         try:
             self._site.driver.forget(groups, trust_id)
         except Exception:
