@@ -6,6 +6,7 @@ import importlib
 import os
 import queue
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -93,6 +94,9 @@ def test_a_broker_keeps_lasting_messages_when_it_is_killed(own_server: RabbitMQ)
     url = own_server.create_virtual_host("kept")
     send(url, "letters", "first")
     send(url, "letters", "second")
+    # Messages are on the disk when they are confirmed; what the broker knows of a new queue is written up to two
+    # seconds later, and without its queue no message is found.
+    time.sleep(3)
     pid = own_server.pid
     own_server.kill()
     assert group_is_gone(pid)
