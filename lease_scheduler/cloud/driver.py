@@ -42,6 +42,8 @@ class Order:
 
     :ivar intent_id: its number
     :ivar operation: what to do; none to destroy everything of the lease
+    :ivar is_over: whether the lease has come to its end, so that nothing is kept for another attempt
+    :ivar document: what the consumer said of it; none if the lease is not known (any more)
     :ivar hosts: name of the host of each VM
     :ivar start: when the consumer's own servers may begin
     :ivar until: when the hosts are given back according to the plan
@@ -57,6 +59,7 @@ class Order:
     until: int = 0
     step: int = 0
     start: int = 0
+    is_over: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,8 +170,8 @@ class Driver(Protocol):
         """
         ...
 
-    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
-        """Remove what was made for a lease that has not begun; what one has that ends goes with the rest of it."""
+    def remove_groups(self, groups: Iterable[str]) -> None:
+        """Remove groups that were made for a lease that was refused; those of other leases go with the rest of it."""
         ...
 
     def ends(self) -> frozenset[str]:

@@ -134,8 +134,8 @@ class EmulatedCloud:
         """See ``Driver.make_groups``: there is nobody to ask for one."""
         return {}
 
-    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
-        """See ``Driver.forget``."""
+    def remove_groups(self, groups: Iterable[str]) -> None:
+        """See ``Driver.remove_groups``: there are none."""
 
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""

@@ -61,6 +61,21 @@ OPTIONS: list[cfg.Opt] = [
         "are deleted, as far as escalation allows.",
     ),
     cfg.FloatOpt(
+        "lost_after",
+        default=60.0,
+        min=0.0,
+        help="Seconds for which a server must be busy without any service of Nova having begun to work on it before "
+        "Nova counts as having lost the command, as when its API or the message broker is killed. The state of the "
+        "server is reset then, and it is told again.",
+    ),
+    cfg.FloatOpt(
+        "hung_after",
+        default=7200.0,
+        min=0.0,
+        help="The same for a server on which a service of Nova has begun to work, and which shows no progress. Longer "
+        "than the upload of the largest disk to the image store takes.",
+    ),
+    cfg.FloatOpt(
         "watch_interval",
         default=10.0,
         min=0.1,

@@ -7,6 +7,7 @@ nothing else is left, ended with a reason.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
@@ -14,6 +15,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.plan.deadline import plan_again
 from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
@@ -328,9 +330,10 @@ class Deviations:
     # -- helpers -----------------------------------------------------------------------------------------
 
     def _can_clear(self, lease: Lease, start: int, end: int) -> bool:
-        """Whether the lease's hosts are free in an interval after best-effort leases that only wait there gave it up.
+        """Whether the lease's hosts are free in an interval after those that only wait there gave it up.
 
-        They were promised nothing; without this, leases that start late would end each other for ever.
+        Best-effort leases were promised nothing; without this, leases that start late would end each other for ever.
+        Deadline leases give way to each other if they can keep their deadlines all the same.
         """
         plan = self._state.planner.plan
         hosts = lease.reservations[0].hosts
@@ -343,11 +346,32 @@ class Deviations:
                         r.start < end and not hosts.isdisjoint(r.assignment) for r in other.reservations
                     ):
                         plan.put(back_to_queue(other, "its hosts were not free in time"))
+                if lease.kind is LeaseKind.DEADLINE:
+                    self._postpone(lease, start, end)
                 if not plan.has_room(lease, start, end):
                     raise NotPlannableError("promises are in the way")
         except NotPlannableError:
             return False
         return True
+
+    def _postpone(self, lease: Lease, start: int, end: int) -> None:
+        """Have deadline leases that are planned on a lease's hosts in an interval begin after it, if they can."""
+        context = self._state.planner.context
+        plan, hosts = context.plan, lease.reservations[0].hosts
+        for other in sorted(plan.leases.values(), key=most_binding, reverse=True):
+            if plan.has_room(lease, start, end):
+                return
+            if (
+                other.kind is not LeaseKind.DEADLINE
+                or other.lease_id in self._state.operations
+                or other.lease_id == lease.lease_id
+            ):
+                continue
+            last = other.reservations[-1] if other.reservations else None
+            if last is None or not start <= last.start < end or hosts.isdisjoint(last.assignment):
+                continue
+            with suppress(NotPlannableError), plan.tentative():
+                plan_again(context, plan.put(replace(other, reservations=other.reservations[:-1])), end)
 
     def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
         free = self._state.planner.plan.availability.free(start, end)

@@ -59,6 +59,17 @@ class LeaseDocument:
     updated_at: int | None = None
     deleted_at: int | None = None
 
+    @property
+    def server_groups(self) -> frozenset[str]:
+        """Ids of the groups in the cloud that its servers may be in."""
+        found = (record.terms.get("server_group_id") for record in self.reservations)
+        return frozenset(str(group) for group in found if group is not None)
+
+    @property
+    def has_something_in_the_cloud(self) -> bool:
+        """Whether there is something of it before it begins."""
+        return self.trust_id is not None or bool(self.server_groups)
+
 
 @dataclass(frozen=True)
 class HostRecord:
@@ -226,6 +237,7 @@ class Snapshot:
     """What an engine needs to go on where another one stopped.
 
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
+    :ivar documents: of these, and of those that are being removed from the cloud
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """

@@ -112,7 +112,7 @@ class EngineState:
         """Whether its VMs may be booted ahead and are not yet."""
         return (
             self.options.preparation_time > 0
-            and lease.kind is LeaseKind.RESERVATION
+            and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and lease.state is LeaseState.READY
             and bool(lease.reservations)
             and bool(lease.reservations[0].assignment)

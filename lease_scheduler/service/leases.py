@@ -62,15 +62,15 @@ class Leases:
                     return self._create(lease)
             except BaseException:
                 if groups:
-                    self._forget(groups)
+                    self._remove_groups(groups)
                 raise
 
-    def _forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
-        """Have the cloud forget what was made for a lease that never began; nobody waits for it."""
+    def _remove_groups(self, groups: Iterable[str]) -> None:
+        """Remove the groups of a lease that was refused; nobody waits for it."""
         try:
-            self._site.driver.forget(groups, trust_id)
+            self._site.driver.remove_groups(groups)
         except Exception:
-            LOG.exception("what was made for a lease that did not begin could not be removed from the cloud")
+            LOG.exception("the server groups of a lease that was refused could not be removed")
 
     def _with_groups(self, lease: Document, expires: float | None) -> tuple[Document, list[str]]:
         """A new lease with the groups of its servers, which its consumer is told at once, and their ids.
@@ -314,16 +314,11 @@ class Leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
             document = self._document(lease_id)
-            has_begun = site.work.leases[lease_id].started is not None
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             site.engine.cancel(lease_id, reason or "deleted by its consumer")
             site.engine.step()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
-        if not has_begun:
-            # Nothing of it exists but this; what has begun is removed as a whole.
-            groups = (record.terms.get("server_group_id") for record in document.reservations)
-            self._forget([group for group in groups if group is not None], document.trust_id)
         return {}
 
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:

@@ -273,12 +273,13 @@ class SiteEngine:
     def _order(self, intent: Intent, changes: Changes | None = None) -> Order:
         """An intent with all that a cloud needs to carry it out."""
         lease_id, operation = intent.lease_id, intent.operation
-        if operation is None:
-            return Order(intent.intent_id, lease_id, None, step=intent.step)
         lease = self.work.leases.get(lease_id)
-        document = self.work.documents.get(lease_id)
+        is_over = lease is None
+        document = self.work.document_of(lease_id)
         if lease is None and changes is not None:
-            lease, document = changes.leases.get(lease_id), changes.documents.get(lease_id)
+            lease, document = changes.leases.get(lease_id), changes.documents.get(lease_id, document)
+        if operation is None:
+            return Order(intent.intent_id, lease_id, None, document=document, step=intent.step, is_over=is_over)
         assert lease is not None
         names = self.engine.site.hosts
         return Order(
@@ -291,6 +292,7 @@ class SiteEngine:
             start=lease.reservations[0].run_start if lease.reservations else operation.due,
             until=lease.reservations[0].end if lease.reservations else operation.due,
             step=intent.step,
+            is_over=operation.kind is OperationKind.STOP,
         )
 
     def _over(self, order: Order, error: StepFailedError | None) -> None:

@@ -40,8 +40,11 @@ class UnitOfWork:
         self._changes = Changes(0)
         self._open: dict[str, list[Intent]] = {}
         self._lock = Lock()
-        # Leases of which something may exist in the cloud.
+        # Leases of which hosts may have something, and those that are being ended in an orderly way.
         self._touched: set[str] = set()
+        self._stopping: set[str] = set()
+        # Those that had come to their end before this engine took over, but are still being removed.
+        self._leaving: dict[str, LeaseDocument] = {}
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
         #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
         #: before, and its document.
@@ -56,13 +59,20 @@ class UnitOfWork:
     ) -> None:
         """Begin with what a store had kept."""
         self.leases = {lease.lease_id: lease for lease in leases}
-        self.documents = dict(documents)
+        self.documents = {lease_id: documents[lease_id] for lease_id in self.leases}
+        self._leaving = {key: document for key, document in documents.items() if key not in self.leases}
         for intent in intents:
             self._restore_intent(intent)
         self._touched = {
             lease.lease_id
             for lease in self.leases.values()
             if lease.started is not None or lease.is_prepared or lease.lease_id in self._open
+        }
+        self._stopping = {
+            intent.lease_id
+            for of_lease in self._open.values()
+            for intent in of_lease
+            if intent.operation is not None and intent.operation.kind is OperationKind.STOP
         }
 
     def _restore_intent(self, intent: Intent) -> None:
@@ -82,6 +92,10 @@ class UnitOfWork:
         """What has been collected."""
         return self._changes
 
+    def document_of(self, lease_id: str) -> LeaseDocument | None:
+        """What a tenant says of a lease that is live or being removed; none if that is not known any more."""
+        return self.documents.get(lease_id) or self._leaving.get(lease_id)
+
     def put_document(self, document: LeaseDocument) -> None:
         """Keep a new value of what a tenant says of a lease."""
         self.documents[document.lease_id] = document
@@ -94,10 +108,8 @@ class UnitOfWork:
 
     def take(self, now: int) -> tuple[Changes, list[Intent]]:
         """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
-        for lease_id in [key for key, lease in self._changes.leases.items() if lease.is_final]:
-            # Its servers may be gone already; what was held for them is not.
-            if lease_id in self._touched:
-                self.discard(lease_id, now)
+        for lease_id in [key for key, lease in self._changes.leases.items() if self._leaves_something(lease)]:
+            self.discard(lease_id, now)
         changes, self._changes = self._changes, Changes(0)
         changes.instant = now
         refused = [
@@ -115,6 +127,7 @@ class UnitOfWork:
             if lease.is_final:
                 self.leases.pop(lease_id, None)
                 self.documents.pop(lease_id, None)
+                self._stopping.discard(lease_id)
         for lease_id in gone:
             self.leases.pop(lease_id, None)
             self.documents.pop(lease_id, None)
@@ -124,6 +137,19 @@ class UnitOfWork:
         changes.over = sorted(over - {intent.intent_id for intent in changes.begun})
         changes.begun = begun
         return changes, begun
+
+    def _leaves_something(self, lease: Lease) -> bool:
+        """Whether something of a lease that is over may be in the cloud which nothing else removes."""
+        lease_id = lease.lease_id
+        if not lease.is_final or (lease.state is LeaseState.REJECTED and lease.started is None):
+            return False
+        if lease_id in self._touched:
+            # Its servers may be gone already; what was held for them is not.
+            return True
+        is_removed = lease_id in self._stopping or any(
+            intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun
+        )
+        return self.documents[lease_id].has_something_in_the_cloud and not is_removed
 
     # -- store (engine.interfaces.Store) ------------------------------------------------------------------
 
@@ -213,6 +239,7 @@ class UnitOfWork:
         """Have an operation carried out, once it is written down."""
         if operation.kind is OperationKind.STOP:
             self._touched.discard(operation.lease_id)
+            self._stopping.add(operation.lease_id)
         else:
             self._touched.add(operation.lease_id)
         self._add(Intent(self._next_intent, operation.lease_id, operation))
@@ -255,6 +282,7 @@ class UnitOfWork:
                 if not left:
                     del self._open[intent.lease_id]
                 self._changes.over.append(intent.intent_id)
+                self._leaving.pop(intent.lease_id, None)
                 if not is_last:
                     continue
             if event is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from keystoneauth1.adapter import Adapter
@@ -23,6 +24,7 @@ from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
@@ -32,8 +34,9 @@ from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.cloud.nova.steps import ENDS, Steps
 from lease_scheduler.cloud.nova.throttle import Throttle
+from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
-from lease_scheduler.cloud.observations import Observer
+from lease_scheduler.cloud.observations import Observer, Stranger
 from lease_scheduler.engine.interfaces import Operation
 
 #: Makes a watcher of the hosts, given the flavors, whether a lease is managed, and the names of the hosts of the pool.
@@ -57,6 +60,7 @@ class DriverOptions:
     operations_per_host: int = 4
     boot_timeout: int = 600
     preemption: PreemptionOptions = field(default_factory=PreemptionOptions)
+    lost: LostOptions = field(default_factory=LostOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
 
 
@@ -93,25 +97,36 @@ class NovaDriver:
         make_watcher: MakeWatcher | None = None,
     ) -> None:
         self._clock = clock
-        self._end_trust = end_trust
         self._hosts = hosts = Hosts(nova_with_facts, placement)
         self._nodes = nodes = Nodes(hosts)
         self._flavors = flavors = FlavorCatalogue(nova)
         aggregates, lease_flavors = Aggregates(nova), LeaseFlavors(nova)
         self._memory = memory = Memory(aggregates)
-        self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout)
+        lost = LostCommands(nova, options.lost)
+        self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
         throttle = Throttle(options.operations_per_host, options.operations)
-        self._guests = guests = Guests(nova, servers.find, throttle)
+        self._guests = guests = Guests(nova, servers.find, throttle, lost)
         self._reservations = reservations = Reservations(
-            aggregates, self._freepool, nodes, servers, lease_flavors, server_groups, placement, options.blazar
+            aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
         holding = Holding(placement, nodes, lease_flavors, guests, reservations.labels, reservations.claims)
-        preemption = Preemption(nova, servers.find, guests, throttle, options.preemption)
-        addresses = Addresses(network)
+        preemption = Preemption(nova, servers.find, guests, throttle, lost, options.preemption)
+        vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._steps = Steps(
-            clock, memory, hosts, nodes, holding, reservations, servers, preemption, addresses, end_trust
+            clock,
+            memory,
+            hosts,
+            nodes,
+            holding,
+            reservations,
+            servers,
+            preemption,
+            vacancy,
+            addresses,
+            server_groups,
+            end_trust,
         )
         self._pool: frozenset[str] = frozenset()
         self._watcher = (
@@ -159,11 +174,9 @@ class NovaDriver:
         """See ``Driver.make_groups``."""
         return self._server_groups.make(lease)
 
-    def forget(self, groups: Iterable[str], trust_id: str | None = None) -> None:
-        """See ``Driver.forget``."""
+    def remove_groups(self, groups: Iterable[str]) -> None:
+        """See ``Driver.remove_groups``."""
         self._server_groups.remove(groups)
-        if trust_id is not None:
-            self._end_trust(trust_id)
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
@@ -176,8 +189,13 @@ class NovaDriver:
             on_server=observer.on_server,
             on_hosts=observer.on_hosts,
             on_aggregate=observer.on_aggregate,
-            on_stranger=observer.on_stranger,
+            on_stranger=partial(self._meet, observer),
         )
+
+    def _meet(self, observer: Observer, stranger: Stranger) -> None:
+        """A server is on a host that a lease has for itself."""
+        self._guests.send_away(stranger.server_id)
+        observer.on_stranger(stranger)
 
     def stop(self) -> None:
         """See ``Driver.stop``."""

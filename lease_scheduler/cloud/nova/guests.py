@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
@@ -29,12 +30,14 @@ class Guests:
 
     :param nova: novaclient's client, of an administrator
     :param listed: gives all servers that satisfy a query of Nova's
+    :param lost: tells Nova again what it has lost
     """
 
-    def __init__(self, nova: Any, listed: Callable[..., list[Any]], throttle: Throttle) -> None:
+    def __init__(self, nova: Any, listed: Callable[..., list[Any]], throttle: Throttle, lost: LostCommands) -> None:
         self._nova = nova
         self._listed = listed
         self._throttle = throttle
+        self._lost = lost
         self._lock = Lock()
         self._next_try: dict[str, tuple[float, float]] = {}
 
@@ -50,7 +53,10 @@ class Guests:
         :param service: name of the compute service
         """
         here = [each for each in self._listed(host=service) if not of.leases(each) and of.gives_way(each)]
-        if any(of.is_busy(each) for each in here):
+        busy = [each for each in here if of.is_busy(each)]
+        if busy:
+            for each in busy:
+                self._lost.repair(each)
             return True
         there = [each for each in here if each.status in of.CAN_SHELVE]
         if not there:
@@ -61,6 +67,14 @@ class Guests:
             self.mark([youngest])
             of.command(self._nova.servers.shelve, youngest)
         return True
+
+    def send_away(self, server_id: str) -> None:
+        """Have a server shelved if it gives way: it has got onto a host that a lease has for itself."""
+        for server in self._listed(uuid=server_id):
+            if of.gives_way(server) and not of.leases(server) and not of.is_busy(server):
+                LOG.warning("server %s has got onto a host that a lease has for itself, and is shelved", server_id)
+                self.mark([server])
+                of.command(self._nova.servers.shelve, server)
 
     def bring_back(self) -> None:
         """Try to unshelve those that made room, each now and then; called at intervals."""

@@ -14,6 +14,7 @@ from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.guests import Guests
+from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.lease import PreemptionMode
 
@@ -52,6 +53,7 @@ class Preemption:
     :param nova: novaclient's client, of an administrator
     :param listed: gives all servers that satisfy a query of Nova's
     :param guests: makes those of no lease come back
+    :param lost: tells Nova again what it has lost
     """
 
     def __init__(
@@ -60,12 +62,14 @@ class Preemption:
         listed: Callable[..., list[Any]],
         guests: Guests,
         throttle: Throttle,
+        lost: LostCommands,
         options: PreemptionOptions,
     ) -> None:
         self._nova = nova
         self._listed = listed
         self._guests = guests
         self._throttle = throttle
+        self._lost = lost
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
@@ -87,6 +91,7 @@ class Preemption:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
             self._give_up_if_too_late(server, late)
+            self._lost.repair(server)
             return False
         self._throttle.end(server.id)
         mode = self._mode_of(server, mode, late)
@@ -175,6 +180,9 @@ class Preemption:
     def _is_back(self, server: Any, planned: str | None) -> bool:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
+            if self._lost.repair(server) and server.status != of.ACTIVE:
+                # It counts as running now, which it does not.
+                of.command(self._nova.servers.reboot, server, "HARD")
             return False
         self._throttle.end(server.id)
         if server.status == of.ACTIVE:
@@ -216,6 +224,7 @@ class Preemption:
         here = of.service(server)
         if of.is_busy(server):
             self._throttle.go_on(server.id)
+            self._lost.repair(server)
             return False
         self._throttle.end(server.id)
         if server.status == of.VERIFY_RESIZE:

@@ -23,7 +23,6 @@ from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.needs import Part
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.nova import aggregates as metadata
@@ -66,7 +65,6 @@ class Reservations:
         nodes: Nodes,
         servers: Servers,
         flavors: LeaseFlavors,
-        server_groups: ServerGroups,
         placement: Placement,
         options: BlazarOptions,
     ) -> None:
@@ -75,7 +73,6 @@ class Reservations:
         self._nodes = nodes
         self._servers = servers
         self._flavors = flavors
-        self._server_groups = server_groups
         self._placement = placement
         self._options = options
 
@@ -243,7 +240,6 @@ class Reservations:
 
     def remove(self, known: Known) -> None:
         """Nothing has the name of a reservation of the lease any more."""
-        self._server_groups.remove(known.server_groups)
         for aggregate in self._named(known):
             if aggregate.zone is None:
                 self._flavors.remove([aggregate.name])

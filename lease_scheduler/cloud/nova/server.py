@@ -40,9 +40,15 @@ def number(server: Any) -> int | None:
     return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if text.startswith(_NUMBER)), None)
 
 
+def task(server: Any) -> str | None:
+    """What Nova is doing with it, none if that is nothing."""
+    found: str | None = getattr(server, "OS-EXT-STS:task_state", None)
+    return found
+
+
 def is_busy(server: Any) -> bool:
     """Whether Nova is doing something with it."""
-    return getattr(server, "OS-EXT-STS:task_state", None) is not None
+    return task(server) is not None
 
 
 def host(server: Any) -> str | None:
@@ -87,7 +93,19 @@ def claims_nothing(server: Any) -> bool:
 
 def gives_way(server: Any) -> bool:
     """Whether its flavor says that it makes room for leases."""
-    return any(is_true(_extra_specs(server).get(key)) for key in FLAVOR_PREEMPTIBLE)
+    return _say_that_it_gives_way(_extra_specs(server))
+
+
+def flavor_gives_way(flavor: Any) -> bool:
+    """Whether servers of a flavor make room for leases.
+
+    :param flavor: as novaclient lists it
+    """
+    return _say_that_it_gives_way(flavor.extra_specs)
+
+
+def _say_that_it_gives_way(extra_specs: Mapping[str, str]) -> bool:
+    return any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE)
 
 
 def _extra_specs(server: Any) -> Mapping[str, str]:

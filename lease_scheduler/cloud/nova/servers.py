@@ -16,6 +16,7 @@ from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.lost import LostCommands
 
 #: States in which a server has a disk of which an image can be made.
 _HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
@@ -53,6 +54,7 @@ class Servers:
     :param on_behalf_of: gives a client that acts for the consumer who gave a trust
     :param project_of: gives the project of a lease, none if there is no such lease
     :param boot_timeout: seconds after which a server that is not there yet has failed
+    :param lost: tells Nova again what it has lost
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class Servers:
         on_behalf_of: Callable[[str | None], Any],
         project_of: Callable[[str], str | None],
         boot_timeout: int,
+        lost: LostCommands,
     ) -> None:
         self._nova = nova
         self._project_of = project_of
         self._on_behalf_of = on_behalf_of
         self._boot_timeout = boot_timeout
+        self._lost = lost
 
     # -- what there is ---------------------------------------------------------------------------------------
 
@@ -196,6 +200,8 @@ class Servers:
                     server.add_tag(_SNAPSHOT_TAG)
             elif of.is_busy(server):
                 is_over = False
+                if self._lost.repair(server):
+                    server.delete_tag(_SNAPSHOT_TAG)
         return is_over
 
     def delete(self, servers: Iterable[Any]) -> bool:
@@ -203,8 +209,10 @@ class Servers:
         is_over = True
         for server in servers:
             is_over = False
-            if getattr(server, "OS-EXT-STS:task_state", None) == "deleting":
-                continue
+            if of.task(server) == "deleting":
+                if not self._lost.is_lost(server):
+                    continue
+                self._lost.reset(server)
             try:
                 if server.status == "SOFT_DELETED":
                     # The operator lets deleted servers be restored for a while; their hosts are needed now.

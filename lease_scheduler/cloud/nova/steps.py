@@ -16,7 +16,9 @@ from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.preemption import Preemption
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.server import service
+from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, Wanted
+from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 
@@ -54,7 +56,9 @@ class Steps:
         reservations: Reservations,
         servers: Servers,
         preemption: Preemption,
+        vacancy: Vacancy,
         addresses: Addresses,
+        server_groups: ServerGroups,
         end_trust: Callable[[str], None],
     ) -> None:
         self._clock = clock
@@ -65,7 +69,9 @@ class Steps:
         self._reservations = reservations
         self._servers = servers
         self._preemption = preemption
+        self._vacancy = vacancy
         self._addresses = addresses
+        self._server_groups = server_groups
         self._end_trust = end_trust
         self._perform: Mapping[str, Callable[[Order], bool]] = {
             "aggregate": self._aggregate,
@@ -141,7 +147,10 @@ class Steps:
     def _vacate(self, order: Order) -> bool:
         """Nobody else is on the hosts that the lease has for itself; who gives way is shelved."""
         hosts = needs.hosts(needs.vms(order), exclusive=True)
+        if not hosts:
+            return True
         late = self._late(order)
+        self._vacancy.note(order.lease_id)
         if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
             return False
         # One after the other would take as many times as long.
@@ -149,7 +158,8 @@ class Steps:
             self._preemption.vacate(host, self._nodes.node(host).service, order.lease_id, late)
             for host in sorted(hosts)
         ]
-        return all(vacated)
+        providers = [self._nodes.node(host).provider_id for host in sorted(hosts)]
+        return all(vacated) and self._vacancy.is_certain(order.lease_id, providers)
 
     def _shelve(self, servers: Iterable[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
@@ -175,15 +185,28 @@ class Steps:
         return True
 
     def _remove(self, order: Order) -> bool:
-        """Nothing of the lease is left."""
+        """Nothing of the lease is left but what it needs if it is to begin once more."""
         known = self._memory.known(order.lease_id)
         if known is not None:
-            if known.trust_id is not None:
-                self._end_trust(known.trust_id)
             self._holding.remove(known)
             self._reservations.remove(known)
+        if order.is_over:
+            self._give_back(order, known)
+        if known is not None:
             self._memory.forget(order.lease_id)
         return True
+
+    def _give_back(self, order: Order, known: Known | None) -> None:
+        """The consumer's trust ends, and the groups of his servers are removed, whether the lease has begun or not."""
+        trusts = {known.trust_id} if known is not None else set()
+        groups = set(known.server_groups) if known is not None else set()
+        if order.document is not None:
+            trusts.add(order.document.trust_id)
+            groups |= order.document.server_groups
+        for trust_id in trusts - {None}:
+            assert trust_id is not None
+            self._end_trust(trust_id)
+        self._server_groups.remove(sorted(groups))
 
     def _take_addresses(self, order: Order) -> bool:
         """The consumer has the floating IPs of the lease."""

@@ -107,20 +107,23 @@ class SqlStore:
         )
         self.units = Units([*(str(host.host_id) for host in hosts), *(ip.floating_ip_id for ip in floating_ips)])
         live = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
+        # What is over may not be out of the cloud yet.
+        leaving = ~live & LEASES.c.id.in_(select(OPERATIONS.c.lease_id))
         lease_rows = connection.execute(select(LEASES).where(live).order_by(LEASES.c.sequence)).mappings().all()
         held: defaultdict[str, list[rows.Row]] = defaultdict(list)
         order = (HOLDINGS.c.lease_id, HOLDINGS.c.position)
         for row in connection.execute(select(HOLDINGS).order_by(*order)).mappings():
             held[row["lease_id"]].append(row)
         named: defaultdict[str, list[rows.Row]] = defaultdict(list)
-        of_live = select(LEASE_RESERVATIONS).join(LEASES).where(live).order_by(LEASE_RESERVATIONS.c.position)
-        for row in connection.execute(of_live).mappings():
+        leaving_rows = connection.execute(select(LEASES).where(leaving)).mappings().all()
+        known = select(LEASE_RESERVATIONS).join(LEASES).where(live | leaving).order_by(LEASE_RESERVATIONS.c.position)
+        for row in connection.execute(known).mappings():
             named[row["lease_id"]].append(row)
         intent_rows = connection.execute(select(OPERATIONS).order_by(OPERATIONS.c.id)).mappings()
         self._versions = {row["id"]: row["version"] for row in lease_rows}
         return Snapshot(
             leases=tuple(rows.lease(row, held[row["id"]], self.units) for row in lease_rows),
-            documents={row["id"]: rows.document(row, named[row["id"]]) for row in lease_rows},
+            documents={row["id"]: rows.document(row, named[row["id"]]) for row in (*lease_rows, *leaving_rows)},
             intents=tuple(rows.intent(row, self.units) for row in intent_rows),
             hosts=hosts,
             floating_ips=floating_ips,

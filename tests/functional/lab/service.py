@@ -81,7 +81,13 @@ class Service:
         groups: dict[str, dict[str, object]] = {
             "api": {"port": self.port},
             "service": {"cloud": "nova"},
-            "nova": {"watch_interval": 1, "preparation_time": PREPARATION, **notifications, **login},
+            "nova": {
+                "watch_interval": 1,
+                "preparation_time": PREPARATION,
+                "lost_after": 15,
+                **notifications,
+                **login,
+            },
             "keystone_authtoken": {"www_authenticate_uri": self.lab.keystone.url, **login},
             # Nothing is really saved, so that it is quick, however many are saved one after the other.
             "scheduling": {"suspend_rate": 20_000, "resume_rate": 20_000},

@@ -246,11 +246,6 @@ def test_host_after_a_lease_that_it_has_learnt_of(service: Service, leases: list
         service.remove_servers([server])
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    strict=True,
-    reason="the driver learns of a trust from the aggregate of its lease, and a lease that has not begun has none",
-)
 def test_trust_of_a_lease_that_never_began(service: Service) -> None:
     """What a consumer trusted us with ends with his lease, whether it began or not."""
     (start_date, _), (end_date, _) = in_seconds(3_600), in_seconds(7_200)
@@ -269,11 +264,6 @@ def test_trust_of_a_lease_that_never_began(service: Service) -> None:
     assert wait_until(lambda: trust not in [each["id"] for each in service.trusts()], 15)
 
 
-@pytest.mark.xfail(
-    raises=AssertionError,
-    strict=True,
-    reason="a server that is deleted while it is shelved counts among those that are shelved at the same time on",
-)
 def test_deleted_while_they_are_shelved(service: Service, leases: list[Document], lab: Lab) -> None:
     """Servers that are gone keep nobody from making room."""
     nodes = [{"count": 16, "resources": QUARTER}]

@@ -29,11 +29,11 @@ from tests.servers.keystone import User
 from tests.servers.openstack.client import CloudClient
 from tests.servers.openstack.notifications import NotificationRecorder
 
+pytestmark = pytest.mark.slow
+
 _NAMES = [host.name for host in LAB_HOSTS]
 
 #: Nodes that fill the whole site.
-pytestmark = pytest.mark.slow
-
 _ALL = [{"count": 4 * len(_NAMES), "resources": QUARTER}]
 
 #: Seconds by which the engine may act after an instant, on a machine that does other things too.
@@ -138,7 +138,8 @@ def test_preempted_for_a_reservation_and_back(
 
     Also if the engine ends in the middle of it, and another one takes over.
     """
-    duration = 25
+    # It is not over when the reservation begins.
+    duration = 45
     queued = service.lease(
         service.ada,
         kind="best-effort",
@@ -180,8 +181,6 @@ def test_preempted_for_a_reservation_and_back(
     assert abs(service.show(queued)["accumulated"] - duration) <= 1
     assert service.servers(service.ada) == []
     assert [each.event_type for each in recorder.heard() if each.event_type.endswith(".error")] == []
-    if how is not None and start - PREPARATION <= begun < start:
-        pytest.xfail("a reservation that was put off because of a late suspension begins too early when that is over")
     assert start <= begun < start + _PROMPT
 
 
@@ -201,10 +200,6 @@ def test_full_site(service: Service, leases: list[Document]) -> None:
     assert service.became(queued, "active") >= service.became(first, "done")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a deadline lease that begins late, as all that boot do, fails if another one is planned behind it",
-)
 def test_deadlines(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
     """Haizea 7.5, no. 4: a deadline lease in a hurry preempts one that can wait, and not one that cannot."""
     now = int(time.time())

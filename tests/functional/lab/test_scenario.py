@@ -168,10 +168,6 @@ def test_day_goes_on(day: _Day, part: int) -> None:
     assert day.oversold == []
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="servers are booted before nova-scheduler has been told of the hosts of their lease, and find none",
-)
 def test_promises_were_kept(service: Service, day: _Day) -> None:
     """Reservations had their capacity when they began, and all that was queued was done."""
     seen = {number: service.show(lease) for number, lease in day.made.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Footprint, Hypervisor
+from lease_scheduler.cloud.driver import Footprint, Hypervisor, Order
 from lease_scheduler.cloud.emulated import EmulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
@@ -37,10 +37,17 @@ class ForgetfulCloud(EmulatedCloud):
 
     :ivar while_looking: done after the cloud was looked at, before the answer is there
     :ivar possible_ends: what may become of servers, if not everything
+    :ivar before_step: done before each step of an order; the step is looked at again later if it says so
     """
 
     while_looking: Callable[[], None] | None = None
     possible_ends: frozenset[str] | None = None
+    before_step: Callable[[Order, str], bool] | None = None
+
+    def perform(self, order: Order, step: str) -> int | None:
+        if self.before_step is not None and self.before_step(order, step):
+            return self._now() + 1
+        return super().perform(order, step)
 
     def ends(self) -> frozenset[str]:
         return super().ends() if self.possible_ends is None else self.possible_ends
@@ -63,7 +70,9 @@ class ForgetfulCloud(EmulatedCloud):
 class Service:
     """The engine of a site of two hosts, its cloud and its database."""
 
-    def __init__(self, folder: Path, reconcile_interval: float) -> None:
+    def __init__(
+        self, folder: Path, reconcile_interval: float, before_step: Callable[[Order, str], bool] | None
+    ) -> None:
         database = open_database(f"sqlite:///{folder}/service.sqlite")
         migrate.upgrade(database)
         store = self.store = SqlStore(database)
@@ -71,6 +80,7 @@ class Service:
         store.take_over("engine", clock.now())
         self.reader = SqlReader(database)
         self.cloud = ForgetfulCloud(":memory:", clock)
+        self.cloud.before_step = before_step
         capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in (1, 2))
         none = PolicyOptions({})
@@ -90,15 +100,15 @@ class Service:
         )
         self.site.start()
         pool = PoolKeeper(self.site)
-        for number in (1, 2):
+        for number in () if self.site.hosts else (1, 2):
             pool.create_host({}, {"name": f"compute-{number}"})
         self.leases = Leases(self.site, Enforcement())
 
-    def ask(self, kind: str, count: int, duration: int) -> str:
+    def ask(self, kind: str, count: int, duration: int, **said: Any) -> str:
         now = self.site.clock.now()
         interval = {"start": now + 60, "end": now + 60 + duration}
         terms: dict[str, Any] = interval if kind == "reservation" else {"duration": duration}
-        document = lease_document(kind, kind, count, **terms)
+        document = lease_document(kind, kind, count, **terms) | said
         self.leases.create({}, document)
         return str(document["id"])
 
@@ -114,8 +124,8 @@ class Service:
 def make_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
     made: list[Service] = []
 
-    def make(reconcile_interval: float = HOUR) -> Service:
-        made.append(Service(tmp_path, reconcile_interval))
+    def make(reconcile_interval: float = HOUR, before_step: Callable[[Order, str], bool] | None = None) -> Service:
+        made.append(Service(tmp_path, reconcile_interval, before_step))
         return made[-1]
 
     yield make

@@ -7,9 +7,10 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.driver import Order, StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.lost import LostOptions
 from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
@@ -119,6 +120,73 @@ class ThrottledTest(NovaSite):
             most = max(most, len(busy))
         assert most <= 1
         assert {server.status for server in self.nova.servers.list()} == {"SHELVED_OFFLOADED"}
+
+
+class LostCommandsTest(NovaSite):
+    """Messages to nova-compute that do not arrive, as when the broker or the API is killed in between."""
+
+    options = DriverOptions(lost=LostOptions(lost_after=0.5))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.lease_id = str(uuid4())
+        self.said: dict[str, Any] = {"servers": (_TEMPLATE,)}
+        self.carry_out(self.order(OperationKind.START, self.lease_id, ("host1",), SMALL, **self.said))
+
+    def _carry_out(self, kind: OperationKind, step: str, until_lost: str, mode: PreemptionMode) -> None:
+        """Carry out an operation; the first message of a kind that a step sends is lost."""
+        order = self.order(kind, self.lease_id, ("host1",), SMALL, mode=mode, **self.said)
+        steps = self.driver.steps(order.operation)
+        for each in steps[: steps.index(step)]:
+            self._finish(order, each)
+        # Nova has written down that the server is busy.
+        with mock.patch(f"nova.compute.rpcapi.ComputeAPI.{until_lost}") as lost:
+            end = time.monotonic() + LIMIT
+            while not lost.called:
+                assert time.monotonic() < end
+                self.driver.perform(order, step)
+        for each in steps[steps.index(step) :]:
+            self._finish(order, each)
+
+    def _finish(self, order: Order, step: str) -> None:
+        end = time.monotonic() + LIMIT
+        while self.driver.perform(order, step) is not None:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def _status(self) -> str:
+        (server,) = self.nova.servers.list()
+        return str(server.status)
+
+    def test_shelving(self) -> None:
+        self._carry_out(OperationKind.SUSPEND, "put-away", "shelve_instance", PreemptionMode.SHELVE)
+        assert self._status() == "SHELVED_OFFLOADED"
+
+    def test_stopping_and_starting(self) -> None:
+        """What is told to start is not thought to run because its state was reset."""
+        self._carry_out(OperationKind.SUSPEND, "put-away", "stop_instance", PreemptionMode.STOP)
+        assert self._status() == "SHUTOFF"
+        with mock.patch.object(self.computes["host1"].manager.driver, "reboot") as reboot:
+            self._carry_out(OperationKind.RESUME, "bring-back", "start_instance", PreemptionMode.STOP)
+        assert reboot.called
+        assert self._status() == "ACTIVE"
+
+    def test_deleting(self) -> None:
+        self._carry_out(OperationKind.STOP, "delete-servers", "terminate_instance", PreemptionMode.SHELVE)
+        assert self.nova.servers.list() == []
+        self.assert_nothing_is_left()
+
+    def test_unshelving(self) -> None:
+        """Nova takes nothing but its end then: the operation fails."""
+        self.carry_out(self.order(OperationKind.SUSPEND, self.lease_id, ("host1",), SMALL, **self.said))
+        try:
+            self._carry_out(OperationKind.RESUME, "bring-back", "unshelve_instance", PreemptionMode.SHELVE)
+        except StepFailedError as error:
+            assert "on no host: Nova has lost the command" in str(error), error
+        else:
+            raise AssertionError("it is unshelved")
+        self.carry_out(self.order(None, self.lease_id, (), SMALL))
+        self.assert_nothing_is_left()
 
 
 class EscalationTest(NovaSite):

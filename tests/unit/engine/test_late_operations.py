@@ -68,6 +68,26 @@ def test_a_deadline_lease_whose_first_part_starts_late_still_runs_in_full(make_w
     assert _kept(world.end(), "1")[:2] == (LeaseState.DONE, 2000)
 
 
+@pytest.mark.parametrize(("deadline", "states"), [(9000, ("done", "done")), (2610, ("done", "failed"))])
+def test_a_late_start_moves_a_deadline_lease_that_can_wait(
+    make_world: MakeWorld, deadline: int, states: tuple[str, str]
+) -> None:
+    """The first one was suspended for the second one, which would be over too late if it had to give up its hosts.
+
+    It goes on 40 s later if its deadline allows; if not, what was promised first is kept.
+    """
+    world = make_world(
+        request("1", DEADLINE, start=0, duration=2000, deadline=deadline),
+        request("2", DEADLINE, start=1000, duration=500, deadline=1600),
+        hosts=1,
+        cloud=SLOW_BOOT,
+    ).end()
+    assert (world["1"].state.value, world["2"].state.value) == states
+    if states[1] == "done":
+        assert _kept(world, "2") == (LeaseState.DONE, 500, 1540)
+        assert world["1"].accumulated == 2000
+
+
 def test_a_deadline_lease_that_starts_too_late_for_its_deadline_fails_at_once(make_world: MakeWorld) -> None:
     """haizea F56: a part of its duration is of no use."""
     world = make_world(request("1", DEADLINE, start=0, deadline=1039), cloud=SLOW_BOOT).end()

@@ -28,6 +28,13 @@ def test_vms_run_at_the_start(make_world: MakeWorld) -> None:
     assert "late_starts" not in world.counters
 
 
+def test_a_deadline_lease_is_booted_ahead_too(make_world: MakeWorld) -> None:
+    """It has no second to lose: what it was promised is the whole duration by its deadline."""
+    terms = request("1", LeaseKind.DEADLINE, start=100, duration=300, deadline=400)
+    world = make_world(terms, cloud=SLOW, engine=AHEAD).end()
+    assert (world["1"].state, world["1"].started, world["1"].ended) == (LeaseState.DONE, 100, 400)
+
+
 def test_who_has_the_hosts_keeps_them_until_the_start(make_world: MakeWorld) -> None:
     """Back to back: nobody promised the second one anything before its start."""
     world = make_world(

@@ -1,0 +1,89 @@
+"""Whether nobody is on his way to hosts that a lease has had vacated.
+
+Between the moment in which nova-scheduler chooses a host and the one in which the server is there, only Placement
+knows of it; and nova-scheduler is told of the lease's aggregate by a message, so it may choose the host for a moment
+longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.placement import Placement
+
+#: Real seconds after which nova-scheduler has heard of an aggregate, unless it is very busy.
+_HEARD_AFTER = 2.0
+
+#: After so long the look at a lease that was given up is forgotten.
+_FORGOTTEN_AFTER = 600.0
+
+
+class Vacancy:
+    """See the module.
+
+    :param nova: novaclient's client, of an administrator
+    :param listed: gives all servers that satisfy a query of Nova's
+    :param clock: gives real seconds
+    """
+
+    def __init__(
+        self,
+        nova: Any,
+        listed: Callable[..., list[Any]],
+        placement: Placement,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._nova = nova
+        self._listed = listed
+        self._placement = placement
+        self._clock = clock
+        self._lock = Lock()
+        #: Lease -> until when somebody may be sent to its hosts, and since when.
+        self._heard_at: dict[str, tuple[float, float]] = {}
+
+    def note(self, lease_id: str) -> None:
+        """The aggregate of a lease has all its hosts; said again and again until it is vacant."""
+        with self._lock:
+            if lease_id in self._heard_at:
+                return
+        now = self._clock()
+        heard_at = now + _HEARD_AFTER if self._may_somebody_come() else now
+        with self._lock:
+            recent = {key: value for key, value in self._heard_at.items() if now - value[1] < _FORGOTTEN_AFTER}
+            self._heard_at = {**recent, lease_id: (heard_at, now)}
+
+    def is_certain(self, lease_id: str, providers: Iterable[str]) -> bool:
+        """Whether nobody comes any more.
+
+        :param lease_id: of a lease that was noted
+        :param providers: ids of the resource providers of its hosts, on which nobody else is
+        """
+        if self._clock() < self._heard_at[lease_id][0] or any(self._is_expected(each, lease_id) for each in providers):
+            return False
+        with self._lock:
+            self._heard_at.pop(lease_id, None)
+        return True
+
+    def _may_somebody_come(self) -> bool:
+        """Whether there are servers that may use hosts of the pool, so that anybody can be under way to one."""
+        return any(of.flavor_gives_way(each) for each in self._nova.flavors.list(is_public=None))
+
+    def _is_expected(self, provider_id: str, lease_id: str) -> bool:
+        """Whether a server of somebody else is on its way to a host."""
+        for consumer, amounts in self._placement.consumers_on(provider_id).items():
+            if _is_slot_only(amounts):
+                continue
+            # None if it is held for a lease, or left over.
+            for server in self._listed(uuid=consumer):
+                if lease_id not in of.leases(server) and (of.is_busy(server) or server.status == of.BUILD):
+                    return True
+        return False
+
+
+def _is_slot_only(amounts: Mapping[str, int]) -> bool:
+    """Whether a server has no more than what Nova needs to place it, because its lease holds the rest."""
+    return not any(amounts.get(name, 0) for name in ("VCPU", "DISK_GB")) and amounts.get("MEMORY_MB", 0) <= 1

@@ -1,0 +1,75 @@
+"""What there is of a lease in the cloud before it begins: its consumer's trust ends with it, and not earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lease_scheduler.cloud.driver import Order, StepFailedError
+from lease_scheduler.engine.interfaces import OperationKind
+from tests.servers.base import wait_until
+
+from .conftest import HOUR, LIMIT, Service
+
+TRUST = "0123456789abcdef0123456789abcdef"
+
+
+class Removals(list[Order]):
+    """Orders that remove something of a lease, as they come."""
+
+    def __call__(self, order: Order, step: str) -> bool:
+        """Note an order; nothing has to wait."""
+        if order.operation is None and order not in self:
+            self.append(order)
+        return False
+
+
+def test_a_lease_that_never_began(make_service: Callable[..., Service]) -> None:
+    removals = Removals()
+    service = make_service(before_step=removals)
+    lease_id = service.ask("reservation", 1, HOUR, trust_id=TRUST)
+    other = service.ask("reservation", 1, HOUR)
+    for each in (lease_id, other):
+        service.leases.delete({}, each, "")
+    assert wait_until(lambda: bool(removals), LIMIT)
+    (order,) = removals
+    assert (order.lease_id, order.is_over) == (lease_id, True)
+    assert order.document is not None
+    assert order.document.trust_id == TRUST
+
+
+def test_an_engine_that_was_killed_meanwhile(make_service: Callable[..., Service]) -> None:
+    """Whoever takes over knows what the lease had, though it is over."""
+    first = make_service(before_step=lambda order, step: True)
+    lease_id = first.ask("reservation", 1, HOUR, trust_id=TRUST)
+    first.leases.delete({}, lease_id, "")
+    first.site.close()
+    removals = Removals()
+    second = make_service(before_step=removals)
+    assert wait_until(lambda: bool(removals), LIMIT)
+    (order,) = removals
+    assert (order.lease_id, order.is_over) == (lease_id, True)
+    assert order.document is not None
+    assert order.document.trust_id == TRUST
+    # It is no live lease any more.
+    assert lease_id not in second.site.work.documents
+    assert wait_until(lambda: second.site.work.document_of(lease_id) is None, LIMIT)
+
+
+def test_a_boot_that_failed(make_service: Callable[..., Service]) -> None:
+    """It is tried once more, on the consumer's behalf."""
+    removals = Removals()
+    failed: list[str] = []
+
+    def fail_once(order: Order, step: str) -> bool:
+        if order.operation is not None and order.operation.kind is OperationKind.START and not failed:
+            failed.append(step)
+            raise StepFailedError("no valid host")
+        return removals(order, step)
+
+    service = make_service(before_step=fail_once)
+    lease_id = service.ask("best-effort", 1, HOUR, trust_id=TRUST)
+    assert wait_until(service.is_in(lease_id, "active"), LIMIT)
+    assert [order.is_over for order in removals] == [False]
+    service.leases.end({}, lease_id)
+    assert wait_until(service.is_in(lease_id, "done"), LIMIT)
+    assert [order.is_over for order in removals] == [False], "its end is an operation of its own"

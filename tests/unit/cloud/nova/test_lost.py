@@ -1,0 +1,118 @@
+"""Commands that Nova has lost."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
+
+
+class FakeNova:
+    """One server's actions, and what was reset."""
+
+    def __init__(self, *events: dict[str, Any]) -> None:
+        self.events = list(events)
+        self.asked = 0
+        self.reset: list[tuple[str, str]] = []
+        self.instance_action = SimpleNamespace(list=self._list, get=self._get)
+        self.servers = SimpleNamespace(reset_state=lambda server, state: self.reset.append((server.id, state)))
+
+    def _list(self, server: Any) -> list[SimpleNamespace]:
+        self.asked += 1
+        return [SimpleNamespace(request_id="req-2"), SimpleNamespace(request_id="req-1")]
+
+    def _get(self, server: Any, request_id: str) -> SimpleNamespace:
+        assert request_id == "req-2", "the latest comes first"
+        return SimpleNamespace(events=self.events)
+
+
+class Clock:
+    """Real seconds."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _server(task: str | None = "shelving", updated: str = "t", host: str | None = "node1") -> SimpleNamespace:
+    found = SimpleNamespace(id="s", updated=updated, status="ACTIVE")
+    setattr(found, "OS-EXT-STS:task_state", task)
+    setattr(found, "OS-EXT-SRV-ATTR:host", host)
+    return found
+
+
+def _event(finish_time: str | None) -> dict[str, Any]:
+    return {"event": "compute_shelve_instance", "finish_time": finish_time}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+_OPTIONS = LostOptions(lost_after=10, hung_after=100)
+
+
+@pytest.mark.parametrize("events", [(), (_event("then"),)])
+def test_nobody_is_at_work(clock: Clock, events: tuple[dict[str, Any], ...]) -> None:
+    """Its state is reset once it has been busy for so long, and not before."""
+    nova = FakeNova(*events)
+    lost = LostCommands(nova, _OPTIONS, clock)
+    assert not lost.repair(_server())
+    clock.now += 9
+    assert not lost.repair(_server())
+    assert (nova.asked, nova.reset) == (0, [])
+    clock.now += 1
+    assert lost.repair(_server())
+    assert nova.reset == [("s", "active")]
+
+
+def test_somebody_is_at_work(clock: Clock) -> None:
+    """Copying a disk takes long; who has begun and may have died is given much more time."""
+    nova = FakeNova(_event(None))
+    lost = LostCommands(nova, _OPTIONS, clock)
+    for _ in range(100):
+        assert not lost.repair(_server())
+        clock.now += 1
+    # Nova is not asked each time that one looks.
+    assert nova.asked == 9
+    assert lost.repair(_server())
+
+
+def test_progress_begins_the_time_anew(clock: Clock) -> None:
+    nova = FakeNova()
+    lost = LostCommands(nova, _OPTIONS, clock)
+    lost.repair(_server())
+    clock.now += 9
+    lost.repair(_server("shelving_image_uploading"))
+    clock.now += 9
+    lost.repair(_server("shelving_image_uploading", "later"))
+    clock.now += 9
+    assert not lost.repair(_server("shelving_image_uploading", "later"))
+    clock.now += 1
+    assert lost.repair(_server("shelving_image_uploading", "later"))
+
+
+def test_on_no_host(clock: Clock) -> None:
+    """One that is being unshelved would count as running, which it is nowhere."""
+    nova = FakeNova()
+    lost = LostCommands(nova, _OPTIONS, clock)
+    lost.repair(_server("unshelving", host=None))
+    clock.now += 10
+    with pytest.raises(StepFailedError, match="server s is unshelving on no host: Nova has lost the command"):
+        lost.repair(_server("unshelving", host=None))
+    assert nova.reset == []
+
+
+def test_who_is_not_looked_at_is_forgotten(clock: Clock) -> None:
+    """He may have been busy with something else in between."""
+    lost = LostCommands(FakeNova(), _OPTIONS, clock)
+    lost.repair(_server())
+    clock.now += 601
+    assert not lost.repair(_server())
