@@ -174,7 +174,7 @@ class Preemption:
         are_back = [self._is_back(server, _of_number(server, planned)) for server in servers]
         is_over = all(are_back)
         if is_over:
-            self._forget(servers)
+            self.forget(servers)
         return is_over
 
     def _is_back(self, server: Any, planned: str | None) -> bool:
@@ -217,7 +217,7 @@ class Preemption:
         are_there = [self._is_there(server, services, is_up) for server in servers]
         is_over = all(are_there)
         if is_over:
-            self._forget(servers)
+            self.forget(servers)
         return is_over
 
     def _is_there(self, server: Any, services: Collection[str], is_up: Callable[[str], bool]) -> bool:
@@ -243,6 +243,13 @@ class Preemption:
             of.command(self._nova.servers.migrate, server)
         return False
 
+    def forget(self, servers: Iterable[Any]) -> None:
+        """Whatever is being done with servers keeps nobody else waiting any more."""
+        for server in servers:
+            self._throttle.end(server.id)
+            with self._lock:
+                self._attempts.pop(server.id, None)
+
     # -- helpers ---------------------------------------------------------------------------------------------
 
     def _count(self, server: Any, complaint: str) -> None:
@@ -250,19 +257,13 @@ class Preemption:
             self._attempts[server.id] += 1
             attempts = self._attempts[server.id]
         if attempts > _ATTEMPTS:
-            self._throttle.end(server.id)
-            self._forget([server])
+            self.forget([server])
             raise StepFailedError(f"server {server.id} {complaint}", of.host(server))
 
     def _check(self, servers: Iterable[Any]) -> None:
         for server in servers:
             if server.status == of.ERROR:
                 raise StepFailedError(f"server {server.id} failed: {of.fault(server)}", of.host(server))
-
-    def _forget(self, servers: Iterable[Any]) -> None:
-        with self._lock:
-            for server in servers:
-                self._attempts.pop(server.id, None)
 
 
 def _of_number(server: Any, planned: Mapping[int, str]) -> str | None:

@@ -291,9 +291,9 @@ class Steps:
 
     def _delete_servers(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        if known is None:
-            return self._servers.delete(self._servers.of(order.lease_id, 0))
-        return self._servers.delete(self._servers_of(known))
+        found = self._servers.of(order.lease_id, 0) if known is None else self._servers_of(known)
+        self._preemption.forget(found)
+        return self._servers.delete(found)
 
     def _servers_of(self, known: Known) -> list[Any]:
         own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)

@@ -6,7 +6,7 @@ from threading import Lock
 from time import monotonic
 
 #: Real seconds after which an operation counts as over that nobody has looked at again; its server may be deleted.
-_FORGOTTEN_AFTER = 60.0
+_FORGOTTEN_AFTER = 20.0
 
 
 class Throttle:
