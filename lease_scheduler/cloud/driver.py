@@ -174,10 +174,6 @@ class Driver(Protocol):
         """Remove groups that were made for a lease that was refused; those of other leases go with the rest of it."""
         ...
 
-    def ends(self) -> frozenset[str]:
-        """What may become of servers at the end of a lease: of ``delete``, ``shelve``, ``snapshot`` and ``keep``."""
-        ...
-
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """Begin to tell what happens; calls come from threads of the driver's.
 

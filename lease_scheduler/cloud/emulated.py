@@ -237,10 +237,6 @@ class EmulatedCloud:
             self._database.execute(query, (order.lease_id, int(need), max(now, due)))
             self._changed.set()
 
-    def ends(self) -> frozenset[str]:
-        """See ``Driver.ends``: there is nothing to do for any of them."""
-        return frozenset({"delete", "shelve", "snapshot", "keep"})
-
     # -- what happens by itself --------------------------------------------------------------------------
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:

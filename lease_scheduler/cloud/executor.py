@@ -123,6 +123,7 @@ class Executor:
                 LOG.exception("lease %s: %s failed, is tried again in %.0f s", order.lease_id, names[number], pause)
                 self._wait(pause, order, number, min(2 * pause, _LONGEST_PAUSE))
                 return
+            LOG.debug("lease %s: %s is %s", order.lease_id, names[number], "done" if again is None else "going on")
             if again is not None:
                 self._wait(self._clock.seconds_until(again), order, number, _FIRST_PAUSE)
                 return

@@ -132,17 +132,8 @@ class Leases:
 
     def _terms(self, lease: Document) -> Terms:
         site = self._site
-        self._check_end(lease.get("on_end"))
         terms = build_terms(lease, site.pool(), site.work.now)
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
-
-    def _check_end(self, on_end: str | None) -> None:
-        """Refuse what the cloud cannot do with servers at the end."""
-        possible = self._site.driver.ends()
-        if on_end is not None and on_end not in possible:
-            raise RefusedError(
-                400, f"on_end: {on_end} is not possible in this cloud; take {' or '.join(sorted(possible))}", "on_end"
-            )
 
     def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
         """The document with the instant at which the consumer is told of the end, if none was given."""
@@ -222,7 +213,6 @@ class Leases:
         site = self._site
         with site.transaction(context.get("expires")), _refusals():
             lease, document = self._expected(lease_id, changes)
-            self._check_end(changes.get("on_end"))
             updated = replace(
                 document,
                 name=changes.get("name", document.name),

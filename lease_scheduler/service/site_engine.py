@@ -31,6 +31,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
+from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
 from lease_scheduler.service.site import SiteBuilder
@@ -229,6 +230,7 @@ class SiteEngine:
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]
             self.store.commit(changes)
+            log_written(changes, orders)
             if changes.messages and self.on_written is not None:
                 self.on_written()
             for order in orders:

@@ -24,6 +24,7 @@ from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
@@ -32,7 +33,7 @@ from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
-from lease_scheduler.cloud.nova.steps import ENDS, Steps
+from lease_scheduler.cloud.nova.steps import Steps
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
@@ -113,6 +114,7 @@ class NovaDriver:
         )
         holding = Holding(placement, nodes, lease_flavors, guests, reservations.labels, reservations.claims)
         preemption = Preemption(nova, servers.find, guests, throttle, lost, options.preemption)
+        keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._steps = Steps(
             clock,
@@ -123,6 +125,7 @@ class NovaDriver:
             reservations,
             servers,
             preemption,
+            keeping,
             vacancy,
             addresses,
             server_groups,
@@ -165,10 +168,6 @@ class NovaDriver:
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""
         return self._flavors
-
-    def ends(self) -> frozenset[str]:
-        """See ``Driver.ends``: what is kept would have no flavor with which Nova could ever place it again."""
-        return ENDS
 
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """See ``Driver.make_groups``."""

@@ -7,7 +7,8 @@ again; Nova's scheduler then finds them a host by the same rules as at first.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -47,26 +48,28 @@ class Guests:
             if TAG not in of.tags(server):
                 server.add_tag(TAG)
 
-    def make_room(self, service: str) -> bool:
-        """Have the youngest guest on a compute service go, one at a time; false if there is none left.
+    def make_room(self, service: str, missing: Mapping[str, int]) -> bool:
+        """Have guests on a compute service go, the youngest first and no more than have to; false if there are none.
 
         :param service: name of the compute service
+        :param missing: resource class -> amount that is to come free
         """
         here = [each for each in self._listed(host=service) if not of.leases(each) and of.gives_way(each)]
-        busy = [each for each in here if of.is_busy(each)]
-        if busy:
-            for each in busy:
-                self._lost.repair(each)
-            return True
-        there = [each for each in here if each.status in of.CAN_SHELVE]
-        if not there:
-            return False
-        youngest = max(there, key=lambda each: (str(each.created), str(each.id)))
-        if self._throttle.begin(youngest.id, of.host(youngest)):
-            LOG.info("server %s makes room for a lease on %s", youngest.id, service)
-            self.mark([youngest])
-            of.command(self._nova.servers.shelve, youngest)
-        return True
+        going = [each for each in here if of.is_busy(each)]
+        still = Counter({name: amount for name, amount in missing.items() if amount > 0})
+        for each in going:
+            self._lost.repair(each)
+            still.subtract(of.claims(each))
+        there = [each for each in here if each not in going and each.status in of.CAN_SHELVE]
+        for each in sorted(there, key=lambda guest: (str(guest.created), str(guest.id)), reverse=True):
+            if not any(amount > 0 for amount in still.values()):
+                break
+            still.subtract(of.claims(each))
+            if self._throttle.begin(each.id, of.host(each)):
+                LOG.info("server %s makes room for a lease on %s", each.id, service)
+                self.mark([each])
+                of.command(self._nova.servers.shelve, each)
+        return bool(going or there)
 
     def send_away(self, server_id: str) -> None:
         """Have a server shelved if it gives way: it has got onto a host that a lease has for itself."""

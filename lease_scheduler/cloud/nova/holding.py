@@ -103,9 +103,10 @@ class Holding:
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
                 needed.update(needs.held(vm))
-        if self._placement.has_room(node.provider_id, needed):
+        missing = self._placement.missing(node.provider_id, needed)
+        if not missing:
             return False
-        if self._guests.make_room(node.service):
+        if self._guests.make_room(node.service, missing):
             return True
         LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
         return False

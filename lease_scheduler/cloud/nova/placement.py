@@ -71,14 +71,16 @@ class Placement:
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
         return {consumer: allocation["resources"] for consumer, allocation in found.items()}
 
-    def has_room(self, provider_id: str, amounts: Mapping[str, int]) -> bool:
-        """Whether so much of each class is free at a provider."""
+    def missing(self, provider_id: str, amounts: Mapping[str, int]) -> dict[str, int]:
+        """What of each class is not free at a provider; empty if there is room for all of it."""
         usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
         inventories = self.inventories(provider_id)
-        return all(
-            name in inventories and usages.get(name, 0) + amount <= capacity(inventories[name])
-            for name, amount in amounts.items()
-        )
+        found = {}
+        for name, amount in amounts.items():
+            free = capacity(inventories[name]) - usages.get(name, 0) if name in inventories else 0
+            if amount > free:
+                found[name] = amount - free
+        return found
 
     # -- held capacity ---------------------------------------------------------------------------------------
 

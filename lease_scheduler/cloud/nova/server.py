@@ -10,7 +10,7 @@ from typing import Any
 from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.model.resources import VCPU
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
 
@@ -20,6 +20,9 @@ PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERI
 
 #: What the tag of a server of a managed lease begins with.
 _NUMBER = "lease-vm:"
+
+#: Extra specs of a flavor that say what is counted instead of what it has.
+_RESOURCES = "resources:"
 
 #: States from which Nova shelves.
 CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
@@ -35,9 +38,14 @@ def number_tag(number: int) -> str:
     return f"{_NUMBER}{number}"
 
 
+def is_number_tag(text: str) -> bool:
+    """Whether a tag says which VM of its lease a server is."""
+    return text.startswith(_NUMBER)
+
+
 def number(server: Any) -> int | None:
     """Number of the VM of its lease that it is, none if nobody has said."""
-    return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if text.startswith(_NUMBER)), None)
+    return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if is_number_tag(text)), None)
 
 
 def task(server: Any) -> str | None:
@@ -88,7 +96,18 @@ def leases(server: Any) -> frozenset[str]:
 
 def claims_nothing(server: Any) -> bool:
     """Whether Placement counts nothing for it but a slot, because all that it needs is held by its lease."""
-    return _extra_specs(server).get(f"resources:{VCPU}") == "0"
+    return _extra_specs(server).get(f"{_RESOURCES}{VCPU}") == "0"
+
+
+def claims(server: Any) -> dict[str, int]:
+    """What Placement counts for it by resource class, as its flavor says."""
+    flavor = server.flavor
+    disk_gb = flavor["disk"] + (flavor.get("ephemeral") or 0) + -(-int(flavor.get("swap") or 0) // 1024)
+    found = {VCPU: flavor["vcpus"], MEMORY_MB: flavor["ram"], DISK_GB: disk_gb}
+    for key, value in _extra_specs(server).items():
+        if key.startswith(_RESOURCES) and value.isdigit():
+            found[key.removeprefix(_RESOURCES)] = int(value)
+    return found
 
 
 def gives_way(server: Any) -> bool:

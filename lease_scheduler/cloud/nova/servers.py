@@ -176,7 +176,8 @@ class Servers:
             userdata=None if user_data is None else base64.b64decode(user_data),
             meta=dict(template.get("metadata") or {}),
             tags=[names.tag(lease_id), of.number_tag(wanted.number)],
-            scheduler_hints={"lease": lease_id, "lease:host": wanted.host},
+            # Nova never forgets a hint, and the server may outlive its lease; which one it has its flavor says.
+            scheduler_hints={"lease:host": wanted.host},
         )
 
     def mark(self, servers: Iterable[Any], lease_id: str) -> None:

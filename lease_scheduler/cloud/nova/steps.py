@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import Order, WaitingClock
 from lease_scheduler.cloud.nova import needs
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.memory import ACTIVE, NEVER, NONE, SAVED, Known, Memory
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
@@ -26,17 +27,15 @@ _STEPS = {
     OperationKind.START: ("aggregate", "vacate", "enter", "hold", "addresses", "boot", "open"),
     OperationKind.RESUME: ("move-off", "aggregate", "vacate", "enter", "hold", "addresses", "open", "bring-back"),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
-    OperationKind.STOP: ("close", "snapshot", "delete-servers", "leave", "release", "remove"),
+    OperationKind.STOP: ("close", "keep", "snapshot", "delete-servers", "leave", "release", "remove"),
     # What is shelved is in the image store, from where every host gets it.
     OperationKind.MIGRATE: (),
     OperationKind.ADJUST: ("join", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
 _DISCARD = ("close", "delete-servers", "leave", "release", "remove")
 
-_DELETE, _SNAPSHOT = "delete", "snapshot"
-
-#: What may become of servers at the end of a lease.
-ENDS = frozenset({_DELETE, _SNAPSHOT})
+#: What may become of servers at the end of a lease; an image is made of those that cannot be kept.
+_DELETE, _KEEP, _SHELVE = "delete", "keep", "shelve"
 
 
 class Steps:
@@ -56,6 +55,7 @@ class Steps:
         reservations: Reservations,
         servers: Servers,
         preemption: Preemption,
+        keeping: Keeping,
         vacancy: Vacancy,
         addresses: Addresses,
         server_groups: ServerGroups,
@@ -69,6 +69,7 @@ class Steps:
         self._reservations = reservations
         self._servers = servers
         self._preemption = preemption
+        self._keeping = keeping
         self._vacancy = vacancy
         self._addresses = addresses
         self._server_groups = server_groups
@@ -87,6 +88,7 @@ class Steps:
             "move-off": self._move_off,
             "join": self._join,
             "follow": self._follow,
+            "keep": self._keep,
             "snapshot": self._snapshot,
             "delete-servers": self._delete_servers,
             "leave": self._leave,
@@ -115,11 +117,6 @@ class Steps:
 
     def _aggregate(self, order: Order) -> bool:
         """The aggregates have the hosts of the plan; what was held on others is given back."""
-        assert order.request is not None and order.document is not None
-        if order.document.on_end not in ENDS:
-            raise StepFailedError(
-                f"on_end: {order.document.on_end} is not possible on Nova yet; take snapshot or delete"
-            )
         known = self._memory.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
@@ -281,6 +278,16 @@ class Steps:
         if known is None:
             return True
         return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
+
+    def _keep(self, order: Order) -> bool:
+        """The servers that are to outlive the lease are none of it any more."""
+        known = self._memory.known(order.lease_id)
+        if known is None or order.document is None or order.document.on_end not in (_KEEP, _SHELVE):
+            return True
+        found = self._servers_of(known)
+        # One that has been resized is not found by its flavor or its host any more.
+        self._servers.mark(found, order.lease_id)
+        return self._keeping.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
     def _snapshot(self, order: Order) -> bool:
         """Nothing is lost that the consumer does not want to be lost, whatever else he wanted."""

@@ -79,6 +79,7 @@ class Service:
         }
         notifications = {"notification_transport_url": self.lab.transport_url}
         groups: dict[str, dict[str, object]] = {
+            "DEFAULT": {"default_log_levels": "lease_scheduler=DEBUG"},
             "api": {"port": self.port},
             "service": {"cloud": "nova"},
             "nova": {

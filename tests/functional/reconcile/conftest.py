@@ -36,21 +36,16 @@ class ForgetfulCloud(EmulatedCloud):
     """A cloud in which things happen that nobody is told of.
 
     :ivar while_looking: done after the cloud was looked at, before the answer is there
-    :ivar possible_ends: what may become of servers, if not everything
     :ivar before_step: done before each step of an order; the step is looked at again later if it says so
     """
 
     while_looking: Callable[[], None] | None = None
-    possible_ends: frozenset[str] | None = None
     before_step: Callable[[Order, str], bool] | None = None
 
     def perform(self, order: Order, step: str) -> int | None:
         if self.before_step is not None and self.before_step(order, step):
             return self._now() + 1
         return super().perform(order, step)
-
-    def ends(self) -> frozenset[str]:
-        return super().ends() if self.possible_ends is None else self.possible_ends
 
     def footprints(self) -> list[Footprint]:
         found = super().footprints()

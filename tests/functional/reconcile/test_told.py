@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from lease_scheduler.cloud.driver import DriverEvent, Hypervisor
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 from lease_scheduler.engine.interfaces import EventKind
-from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.pool import PoolKeeper
-from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 from .conftest import HOUR, LIMIT, Service
@@ -140,23 +136,6 @@ def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
     }
     lease_id = service.ask("best-effort", 3, HOUR)
     assert wait_until(service.is_in(lease_id, "active"), LIMIT)
-
-
-def test_an_end_that_the_cloud_cannot_do_is_refused_at_once(make_service: MakeService) -> None:
-    """Not at the start, when it is too late for the consumer to choose another one."""
-    service = make_service()
-    service.cloud.possible_ends = frozenset({"delete", "snapshot"})
-    document = lease_document("kept", "best-effort", 1, duration=HOUR, on_end="keep")
-    with pytest.raises(RefusedError) as refused:
-        service.leases.create({}, document)
-    assert (refused.value.code, refused.value.field) == (400, "on_end")
-    assert str(refused.value) == "on_end: keep is not possible in this cloud; take delete or snapshot"
-    with pytest.raises(RefusedError):
-        service.leases.quote({}, document)
-    lease_id = service.ask("best-effort", 1, 30 * HOUR)
-    with pytest.raises(RefusedError):
-        service.leases.update({}, lease_id, {"on_end": "shelve"})
-    service.leases.update({}, lease_id, {"on_end": "snapshot"})
 
 
 def test_a_host_that_is_put_into_the_pool_in_the_cloud_is_taken_in(make_service: MakeService) -> None:

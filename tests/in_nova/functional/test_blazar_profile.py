@@ -72,7 +72,8 @@ class _Site(NovaSite):
     def again(self, order: Order, kind: OperationKind, *hosts: str) -> Order:
         """Another order for the same lease."""
         assert order.operation is not None
-        return replace(order, operation=replace(order.operation, kind=kind), hosts=hosts or order.hosts)
+        operation, is_over = replace(order.operation, kind=kind), kind is OperationKind.STOP
+        return replace(order, operation=operation, hosts=hosts or order.hosts, is_over=is_over)
 
     def aggregate(self, name: str) -> Any:
         """The aggregate of a name, none if there is none."""

@@ -9,9 +9,10 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from lease_scheduler.cloud.driver import DriverEvent, StepFailedError
+from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
+from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
 
@@ -180,12 +181,21 @@ class DriverTest(NovaSite):
         assert image["name"] == f"web-{server.id}"
         assert set(self.trusts_ended) == {"trust"}
         self.assert_nothing_is_left()
-        try:
-            self.carry_out(self.order(OperationKind.START, str(uuid4()), ("host1",), SMALL, on_end="keep"))
-        except StepFailedError as error:
-            assert "on_end" in str(error)
-        else:
-            raise AssertionError("its servers would be lost")
+
+    def test_the_trust_ends_with_the_lease_only(self) -> None:
+        """What is destroyed because a boot failed is booted once more in the name of the consumer."""
+        lease_id = str(uuid4())
+        group = self.nova.server_groups.create("reservation:any", "affinity")
+        record = ReservationRecord("r", "virtual:instance", "r", {"server_group_id": group.id}, 1, 0)
+        said: dict[str, Any] = {"trust_id": "trust", "reservations": (record,)}
+        self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), SMALL, **said))
+        self.carry_out(self.order(None, lease_id, (), SMALL))
+        assert self.trusts_ended == []
+        assert [each.id for each in self.nova.server_groups.list()] == [group.id]
+        document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
+        self.carry_out(Order(1, lease_id, None, document=document, is_over=True))
+        assert set(self.trusts_ended) == {"trust"}
+        assert self.nova.server_groups.list() == []
 
     def test_servers_that_nova_refuses_fail_the_step_with_the_reason(self) -> None:
         servers = ({"name": "web", "image_id": str(uuid4()), "networks": "none"},)

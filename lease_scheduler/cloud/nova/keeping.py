@@ -1,0 +1,120 @@
+"""Servers that outlive their lease: they get an ordinary flavor, and with it a host that is not for leases.
+
+The flavor of a lease ends with it, and Nova could never place a server with it again. So each server is resized to
+the smallest public flavor that is large enough, which has nova-scheduler look for a host as for any other server.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from threading import Lock
+from typing import Any
+
+from novaclient.exceptions import BadRequest, Forbidden
+
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.throttle import Throttle
+
+LOG = logging.getLogger(__name__)
+
+#: How often a server is resized before that counts as impossible.
+_ATTEMPTS = 3
+
+_CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
+
+
+class Keeping:
+    """See the module.
+
+    :param nova: novaclient's client, of an administrator
+    :param lost: tells Nova again what it has lost
+    """
+
+    def __init__(self, nova: Any, throttle: Throttle, lost: LostCommands) -> None:
+        self._nova = nova
+        self._throttle = throttle
+        self._lost = lost
+        self._lock = Lock()
+        self._attempts: Counter[str] = Counter()
+
+    def keep(self, servers: Iterable[Any], own: Collection[str], *, shelved: bool) -> bool:
+        """Have servers be nobody's lease's any more; whether all are that can be.
+
+        Those that cannot, because no flavor is large enough or no other host has room, stay as they are. So do those
+        that their owner has booted with an ordinary flavor: Nova remembers that he wanted them on hosts of the lease.
+
+        :param servers: which have the tag of their lease
+        :param own: compute services that the lease has for itself
+        :param shelved: whether they are shelved, instead of running on
+        """
+        flavors: list[Any] = []
+        are_through = [self._is_through(server, own, flavors, shelved=shelved) for server in servers]
+        return all(are_through)
+
+    def _is_through(self, server: Any, own: Collection[str], flavors: list[Any], *, shelved: bool) -> bool:
+        if of.is_busy(server):
+            self._throttle.go_on(server.id)
+            self._lost.repair(server)
+            return False
+        self._throttle.end(server.id)
+        if server.status == of.VERIFY_RESIZE:
+            of.command(self._nova.servers.confirm_resize, server)
+            return False
+        if of.made_for(server) is not None:
+            return not self._resize(server, flavors)
+        if of.service(server) in own:
+            return True
+        if shelved and server.status in of.CAN_SHELVE and not self._throttle.begin(server.id, of.host(server)):
+            return False
+        with self._lock:
+            self._attempts.pop(server.id, None)
+        for tag in of.tags(server):
+            if names.lease_of_tag(tag) is not None or of.is_number_tag(tag):
+                server.delete_tag(tag)
+        if shelved and server.status in of.CAN_SHELVE:
+            # The last thing that is done with it: Nova changes no tags of what is shelved.
+            of.command(self._nova.servers.shelve, server)
+            self._throttle.end(server.id)
+        return True
+
+    def _resize(self, server: Any, flavors: list[Any]) -> bool:
+        """Tell Nova to resize a server; false if there is no sense in that."""
+        if server.status not in _CAN_RESIZE:
+            return False
+        if not flavors:
+            flavors += self._nova.flavors.list(is_public=True)
+        flavor = _smallest(server, flavors)
+        if flavor is None:
+            LOG.warning("server %s cannot be kept: no public flavor is large enough", server.id)
+            return False
+        with self._lock:
+            attempts = self._attempts[server.id]
+        if attempts >= _ATTEMPTS:
+            LOG.warning("server %s cannot be kept: Nova finds no host for it: %s", server.id, of.fault(server))
+            return False
+        if self._throttle.begin(server.id, of.host(server)):
+            with self._lock:
+                self._attempts[server.id] += 1
+            try:
+                of.command(self._nova.servers.resize, server, flavor)
+            except (BadRequest, Forbidden) as error:
+                LOG.warning("server %s is not resized to %s: %s", server.id, flavor.name, error.message)
+        return True
+
+
+def _smallest(server: Any, flavors: Sequence[Any]) -> Any:
+    """The smallest flavor in which a server has what it has now; none if there is none."""
+    size = (server.flavor["vcpus"], server.flavor["ram"], server.flavor["disk"])
+    found = [
+        each
+        for each in flavors
+        if all(has >= needed for has, needed in zip((each.vcpus, each.ram, each.disk), size, strict=True))
+        and not of.flavor_gives_way(each)
+        # Nova lists private ones of our own project, too.
+        and getattr(each, "os-flavor-access:is_public")
+    ]
+    return min(found, key=lambda each: (each.vcpus, each.ram, each.disk, each.id), default=None)

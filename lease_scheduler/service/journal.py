@@ -1,0 +1,35 @@
+"""What becomes of leases, in the log of the engine: what an operator looks for first."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from lease_scheduler.cloud.driver import Order
+from lease_scheduler.engine.records import Changes
+
+LOG = logging.getLogger(__name__)
+
+#: Hosts of a lease that are named at most.
+_MOST_NAMED = 8
+
+
+def log_written(changes: Changes, orders: Iterable[Order]) -> None:
+    """Say what has been written down, and what the cloud is told next.
+
+    :param orders: those that follow from it
+    """
+    for entry in changes.transitions:
+        reason = f": {entry.reason}" if entry.reason else ""
+        LOG.info("lease %s was %s and is %s%s", entry.lease_id, entry.before, entry.after, reason)
+    for order in orders:
+        if order.operation is None:
+            LOG.info("lease %s: what there is of it in the cloud is removed", order.lease_id)
+        else:
+            LOG.info("lease %s: %s on %s", order.lease_id, order.operation.kind.value, _named(order.hosts))
+
+
+def _named(hosts: tuple[str, ...]) -> str:
+    different = list(dict.fromkeys(hosts))
+    more = f" and {len(different) - _MOST_NAMED} more" if len(different) > _MOST_NAMED else ""
+    return ", ".join(different[:_MOST_NAMED]) + more
