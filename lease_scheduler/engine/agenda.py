@@ -14,11 +14,12 @@ class Due(IntEnum):
 
     OVERDUE = 0
     CLOSE = 1
-    MIGRATE = 2
-    RESUME = 3
-    ACTIVATE = 4
-    START = 5
-    PREPARE = 6
+    EXPIRE = 2
+    MIGRATE = 3
+    RESUME = 4
+    ACTIVATE = 5
+    START = 6
+    PREPARE = 7
 
 
 def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
@@ -31,6 +32,8 @@ def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
         return None
     reservation = lease.reservations[0]
     state = lease.state
+    if lease.offered_until is not None:
+        return lease.offered_until, Due.EXPIRE
     if in_operation:
         return reservation.end, Due.OVERDUE
     if state is LeaseState.READY:

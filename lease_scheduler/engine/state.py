@@ -114,6 +114,7 @@ class EngineState:
             self.options.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and lease.state is LeaseState.READY
+            and not lease.is_offered
             and bool(lease.reservations)
             and bool(lease.reservations[0].assignment)
             and not lease.is_prepared
@@ -175,7 +176,8 @@ class EngineState:
 
         :return: its last value
         """
-        final = replace(lease.to(state, reason=reason), reservations=(), ended=now, active_since=None, saved_on=None)
+        over = lease.to(state, reason=reason)
+        final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
         self.operations.pop(lease.lease_id, None)
         self.running.discard(lease.lease_id)
         self.failed_boots.pop(lease.lease_id, None)

@@ -59,7 +59,7 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
     candidates = []
     for lease in context.plan.leases.values():
         request = lease.request
-        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1:
+        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1 or lease.is_offered:
             continue
         if (
             lease.state not in (LeaseState.READY, LeaseState.SCHEDULED)
@@ -80,13 +80,14 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
         work = request.node_count * request.duration
         if filled + work > nodes * window:
             break
-        if _pull(context, lease, now, window_end):
+        if pull(context, lease, now, window_end):
             filled += work
             moved += 1
     return moved
 
 
-def _pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
+def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
+    """Give a deadline lease of which nothing has begun an earlier place in ``[now, window_end)`` if there is one."""
     plan = context.plan
     request = lease.request
     assert request.start is not None

@@ -158,13 +158,17 @@ class Plan:
 
     def take_changes(self) -> list[tuple[Lease | None, Lease]]:
         """Leases that were put since the last call, each as (value before, value now)."""
-        changes = [
+        changes = self.changes()
+        self._before.clear()
+        return changes
+
+    def changes(self) -> list[tuple[Lease | None, Lease]]:
+        """What ``take_changes`` would give."""
+        return [
             (before, self.leases[lease_id])
             for lease_id, before in self._before.items()
             if self.leases.get(lease_id) not in (None, before)
         ]
-        self._before.clear()
-        return changes
 
     # -- what leases need and hold -----------------------------------------------------------------------
 

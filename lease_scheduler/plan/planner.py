@@ -5,6 +5,7 @@ Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from lease_scheduler.model.host import Site
@@ -13,7 +14,7 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
-from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
+from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.interfaces import HostSelection, Preemption
 from lease_scheduler.plan.keeping import Present
@@ -22,6 +23,10 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
+
+#: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
+#: place; none if he does not want it, and then the lease has left the queue.
+Agree = Callable[[Lease], Lease | None]
 
 
 class Planner:
@@ -117,8 +122,11 @@ class Planner:
         limit = self.options.backfilling_limit
         return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
 
-    def process_queue(self, now: int) -> None:
-        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48)."""
+    def process_queue(self, now: int, agree: Agree | None = None) -> None:
+        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48).
+
+        :param agree: asked before a lease gets its place; nobody is asked if there is none
+        """
         if self.plan.queue_is_empty:
             return
         may_wait = self.can_wait_with_place(now)
@@ -128,7 +136,12 @@ class Planner:
         for lease in self.plan.queued():
             reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
             if reservation is not None:
-                self.plan.put(with_place(lease, reservation))
+                placed: Lease | None = with_place(lease, reservation)
+                if agree is not None and placed is not None:
+                    placed = agree(placed)
+                if placed is None:
+                    continue
+                self.plan.put(placed)
                 may_wait = self.can_wait_with_place(now)
                 if not may_wait and self.plan.availability.is_full(now, needed):
                     return
@@ -150,7 +163,15 @@ class Planner:
         :raises NotPlannableError: it cannot be done by the deadline any more; the plan is as it was
         """
         with self.plan.tentative():
-            return plan_rest(self.context, lease, now)
+            return plan_rest(self.context, lease, max(now, lease.offered_until or 0))
+
+    def sooner(self, lease: Lease, now: int) -> Lease:
+        """An earlier place for a deadline lease of which nothing has begun, if there is one.
+
+        :return: its value in the plan
+        """
+        pull(self.context, lease, now, lease.reservations[-1].end)
+        return self.plan.leases[lease.lease_id]
 
     def release(self, lease: Lease) -> Lease:
         """Let a lease hold nothing any more, now or later."""

@@ -11,6 +11,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.most import most_that_fits, with_counts
+from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.soonest import place_soonest
@@ -27,6 +28,8 @@ class Quote:
     :ivar moved: ids of leases that would hold as much, but elsewhere or at another time
     :ivar queue_position: of a best-effort lease, how many wait before it
     :ivar refusal: why it is refused, none if it is granted
+    :ivar suspension_hours: node-hours in which others would be suspended and resumed for it
+    :ivar price: what it would cost, none if it is not priced
     """
 
     lease: Lease | None = None
@@ -34,6 +37,8 @@ class Quote:
     moved: tuple[str, ...] = ()
     queue_position: int | None = None
     refusal: Refusal | None = None
+    suspension_hours: float = 0.0
+    price: float | None = None
 
     @property
     def granted(self) -> bool:
@@ -91,6 +96,7 @@ def quote(
         preempted=tuple(lost),
         moved=tuple(old.lease_id for old, _ in changed if old.lease_id not in lost),
         queue_position=position,
+        suspension_hours=suspension_hours(planner.context, changed),
     )
 
 
