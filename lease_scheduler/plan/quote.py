@@ -90,7 +90,7 @@ def quote(
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner.context, smallest, now, error))
     changed.sort(key=lambda values: values[0].sequence)
-    lost = [old.lease_id for old, new in changed if _loses(old, new)]
+    lost = [old.lease_id for old, new in changed if loses(old, new)]
     return Quote(
         lease,
         preempted=tuple(lost),
@@ -113,7 +113,7 @@ def refusal_of(context: PlanningContext, request: LeaseRequest, now: int, error:
     return explain(context, request, now)
 
 
-def _loses(old: Lease, new: Lease) -> bool:
+def loses(old: Lease, new: Lease) -> bool:
     """Whether a lease has less of its run planned than before, or it is interrupted."""
     return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
 

@@ -50,6 +50,7 @@ def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
     :raises InvalidValueError: there is none, or an option of it is wrong
     """
     policy: PricingPolicy = _load("pricing", name, options)
+    policy.name = name
     return policy
 
 

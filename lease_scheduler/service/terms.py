@@ -107,6 +107,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         preemptible=bool(lease.get("preemptible")),
         preemption_mode=PreemptionMode(mode),
         user=lease["project_id"],
+        max_price=lease.get("max_price"),
         moves_others=bool(lease.get("maintenance")),
         extras=dict(lease.get("extras") or {}),
     )
@@ -285,6 +286,7 @@ def lease_document(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
         "before_end": document.before_end,
         "preemptible": request.preemptible,
         "preemption_mode": request.preemption_mode.value,
+        "max_price": request.max_price,
         "servers": list(document.servers),
         "on_end": document.on_end,
         "series_id": document.series_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, Version
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, Version
 from lease_scheduler.api.schemas import base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -71,6 +71,8 @@ def create(version: Version) -> Schema:
             "servers": base.array(SERVER, 64),
             "on_end": {"type": "string", "enum": ON_END},
         }
+    if version >= V1_12:
+        properties["max_price"] = base.MONEY
     return base.closed(properties, required)
 
 
@@ -172,6 +174,12 @@ def lease(version: Version) -> Schema:
         properties |= {"servers": base.array({"type": "object"}), "on_end": {"type": "string", "enum": ON_END}}
     if version >= V1_9:
         properties["series_id"] = base.MAYBE_STRING
+    if version >= V1_12:
+        properties |= {
+            "price": base.MAYBE_NUMBER,
+            "max_price": base.MAYBE_NUMBER,
+            "expires_at": base.MAYBE_ISO_DATE,
+        }
     return base.answer(properties)
 
 
@@ -229,4 +237,6 @@ def action(version: Version) -> Schema:
         "end": base.closed({}),
         "cancel": base.closed({"reason": base.text(255)}),
     }
+    if version >= V1_12:
+        actions |= {"accept": base.closed({}), "reject": base.closed({})}
     return base.closed(actions, minProperties=1, maxProperties=1)

@@ -24,10 +24,13 @@ class PricingPolicy(ABC):
     :cvar charges: whether leases have prices at all
     :cvar needs_users_rates: whether it only works where it is known beforehand what users would pay, as in simulations
     :ivar surcharge: the option
+    :ivar name: what it is called, which what it learns is kept by
     """
 
     charges = True
     needs_users_rates = False
+
+    name = ""
 
     def __init__(self, options: PolicyOptions) -> None:
         self.options = options

@@ -40,7 +40,8 @@ def test_a_lease_is_done_or_turned_down(
         _reservation("1", users_rate), hosts=4, pricing="constant", policies={"pricing_rate": rate}
     ).end()
     lease = world["1"]
-    assert (lease.state, lease.request.price) == (state, pytest.approx(price))
+    assert lease.state is state
+    assert lease.request.price == pytest.approx(price)
     if state is LeaseState.REJECTED_BY_USER:
         assert lease.reason == "its price is 4, and max_price is 2"
         assert (lease.started, lease.ended) == (None, 0)
