@@ -25,6 +25,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def money(text: str) -> float:
+    """A number of at least 0."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
+    return amount
+
+
 def key_value(text: str) -> tuple[str, str]:
     """``key=value``."""
     key, equals, value = text.partition("=")

@@ -146,9 +146,9 @@ class Leases:
         site.work.documents[terms.document.lease_id] = terms.document
         try:
             site.engine.submit(terms.request, terms.least, offered_for=site.options.quote_lifetime if offered else None)
-        except InvalidValueError:
+        except InvalidValueError as error:
             del site.work.documents[terms.document.lease_id]
-            raise
+            raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
         site.engine.step()
         made = site.work.leases[terms.request.lease_id]
         if made.state is LeaseState.REJECTED_BY_USER:
@@ -474,4 +474,5 @@ def _refusals() -> Iterator[None]:
 
 
 _NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
+_KEYS = {"start": "start_date"}
 _FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}
