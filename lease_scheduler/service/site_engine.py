@@ -123,15 +123,18 @@ class SiteEngine:
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
+        outages = {
+            host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
+            for host in snapshot.hosts
+            if host.out_until is not None
+        }
         self.engine.restore(
             snapshot.leases,
             [operation for operation in current.values() if operation is not None],
             snapshot.next_sequence,
-            {
-                host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
-                for host in snapshot.hosts
-                if host.out_until is not None
-            },
+            outages,
+            # Which of them are dead the driver tells when it begins; what runs must not be moved before.
+            closed=outages,
         )
         self.before_end = BeforeEnd(self.work)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
