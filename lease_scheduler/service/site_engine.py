@@ -312,6 +312,7 @@ class SiteEngine:
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
         else:
+            LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
         self.work.report(intent, event)
