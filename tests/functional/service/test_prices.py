@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.cloud.driver import Hypervisor, Order
 from lease_scheduler.cloud.emulated import EmulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
@@ -51,6 +51,19 @@ class JumpingClock:
         self._offset += seconds
 
 
+class RecordingCloud(EmulatedCloud):
+    """A cloud that tells of which trusts it was told to destroy everything."""
+
+    def __init__(self, path: str, clock: JumpingClock) -> None:
+        super().__init__(path, clock)
+        self.destroyed: list[str | None] = []
+
+    def perform(self, order: Order, step: str) -> int | None:
+        if order.operation is None and step == "remove-aggregate":
+            self.destroyed.append(order.document.trust_id if order.document is not None else None)
+        return super().perform(order, step)
+
+
 class Service:
     """The engine of two hosts; another one can take over with what is written down."""
 
@@ -59,7 +72,7 @@ class Service:
         migrate.upgrade(self._database)
         self.reader = SqlReader(self._database)
         self.clock = JumpingClock()
-        self.cloud = EmulatedCloud(str(folder / "cloud.sqlite"), self.clock)
+        self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
         self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
         self.site = self._lead()
@@ -328,11 +341,11 @@ def test_without_prices_quotes_can_be_held_all_the_same(make: Make) -> None:
 
 
 def test_an_offer_of_a_managed_lease_takes_its_trust_with_it(make: Make) -> None:
-    """What was given for servers that are never booted is removed from the cloud."""
+    """What was given for servers that are never booted is removed from the cloud, and nothing else is done there."""
     service = make()
     lease_id = service.offer(1, trust_id="trust-1")["lease_id"]
+    other = service.offer(1)["lease_id"]
+    service.leases.reject({}, other)
     service.leases.reject({}, lease_id)
-    begun = [lease.lease_id for lease in service.site.work.open_intents()]
-    assert begun == [lease_id] or wait_until(lambda: not service.site.work.open_intents(), 20)
-    history = [entry["to"] for entry in service.reader.history(lease_id)]
-    assert history == ["ready", "rejected-by-user"]
+    assert wait_until(lambda: service.cloud.destroyed == ["trust-1"], 20)
+    assert [entry["to"] for entry in service.reader.history(lease_id)] == ["ready", "rejected-by-user"]
