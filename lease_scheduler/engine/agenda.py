@@ -10,11 +10,14 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Due(IntEnum):
-    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap."""
+    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap.
 
-    OVERDUE = 0
-    CLOSE = 1
-    EXPIRE = 2
+    An offer that expires comes first: nobody has to make room for it any more.
+    """
+
+    EXPIRE = 0
+    OVERDUE = 1
+    CLOSE = 2
     MIGRATE = 3
     RESUME = 4
     ACTIVATE = 5

@@ -8,7 +8,10 @@ from lease_scheduler.engine.prices import Prices
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.early_end import go_on
+from lease_scheduler.plan.plan import NotPlannableError
 
 EXPIRED = "its quote has expired"
 
@@ -49,6 +52,27 @@ class Offers:
         self._state = state
         self._prices = prices
 
+    def before_room_is_made(self, placed: Lease, now: int) -> Lease:
+        """A lease that has just been given its place, held only until others have to begin to make room for it.
+
+        What changed in the plan since the last time is taken to make room for the lease.
+
+        :raises NotPlannableError: they would have to begin at once
+        """
+        if placed.offered_until is None:
+            return placed
+        cuts = [
+            reservation.run_end
+            for before, after in self._state.planner.plan.changes()
+            if before is not None
+            for reservation in after.reservations
+            if reservation.closing is not Closing.SHUTDOWN and reservation not in before.reservations
+        ]
+        until = min([placed.offered_until, *cuts])
+        if until <= now:
+            raise NotPlannableError(f"others would have to make room for lease {placed.lease_id} before it is accepted")
+        return replace(placed, offered_until=until)
+
     def accept(self, lease: Lease, now: int) -> Lease:
         """The consumer wants it: from now on it is a lease as any other.
 
@@ -67,5 +91,14 @@ class Offers:
         self._prices.answered(lease, accepted=False)
         state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
         if held:
+            self._go_on(frozenset(host for each in held for host in each.assignment), now)
             moved = state.planner.use_freed_capacity(lease.request.node_count, now, max(r.end for r in held))
             state.recorder.count("replans", moved)
+
+    def _go_on(self, hosts: frozenset[int], now: int) -> None:
+        """Leases that run on these hosts and were to make room need not any more."""
+        state, plan = self._state, self._state.planner.plan
+        for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
+            on_them = bool(lease.reservations) and not hosts.isdisjoint(lease.reservations[0].assignment)
+            if on_them and lease.lease_id not in state.operations:
+                go_on(state.planner.context, lease, now)

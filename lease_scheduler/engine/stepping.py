@@ -59,6 +59,7 @@ class Steps:
         self._state = state
         self._admission = admission
         self._prices = prices
+        self._offers = offers
         self._deviations = deviations
         self._outages = outages
         self._lifecycle = Lifecycle(state, deviations, offers)
@@ -209,6 +210,8 @@ class Steps:
                     placed = state.planner.place(lease, now)
                 else:
                     placed = state.planner.place_most(lease, least, now)
+                if placed.is_offered:
+                    placed = state.put(self._offers.before_room_is_made(placed, now))
                 if self._prices.are_asked:
                     state.put(self._prices.agree(placed))
         except PriceTooHighError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import with_place
@@ -99,6 +100,31 @@ def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> b
             if reservation is None or reservation.start >= old.start:
                 raise NotPlannableError("no better place")
             plan.put(with_place(loose, reservation))
+    except NotPlannableError:
+        return False
+    return True
+
+
+def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
+    """Let a lease that runs and was to make room run to its end where it is, if nobody is in the way any more.
+
+    :return: whether it does
+    """
+    plan = context.plan
+    if lease.active_since is None or not lease.reservations:
+        return False
+    first, run_end = lease.reservations[0], lease.active_since + lease.remaining
+    deadline = lease.request.deadline
+    if first.closing is Closing.SHUTDOWN or run_end <= now or (deadline is not None and run_end > deadline):
+        return False
+    end = run_end + context.suspension.shutdown_time(lease.request)
+    whole = replace(lease, reservations=(replace(first, run_end=run_end, end=end, closing=Closing.SHUTDOWN),))
+    try:
+        with plan.tentative():
+            plan.put(replace(lease, reservations=()))
+            if not plan.has_room(whole, now, end):
+                raise NotPlannableError("others are in the way")
+            plan.put(whole)
     except NotPlannableError:
         return False
     return True

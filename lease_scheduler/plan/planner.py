@@ -19,7 +19,7 @@ from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.interfaces import HostSelection, Preemption
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.most import most_that_fits
-from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
@@ -52,6 +52,8 @@ class Planner:
         self.options = options
         self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
         self.deadline_preemption = deadline_preemption
+        # Nobody's work is lost for a lease that may not be wanted in the end.
+        self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
 
     # -- requests ----------------------------------------------------------------------------------------
 
@@ -63,21 +65,22 @@ class Planner:
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
         """
+        context = self._for_offers if lease.is_offered else self.context
         if lease.kind is LeaseKind.DEADLINE:
-            return plan_deadline(self.context, lease, now, may_preempt=self.deadline_preemption)
+            return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None:
             start = now if lease.request.start is None else lease.request.start
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
         if lease.request.moves_others:
             return place_clearing(
-                self.context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
+                context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
             )
         may_preempt = lease.kind is LeaseKind.RESERVATION
         reservation, in_the_way = place_exactly(
-            self.context, lease.request, start, now, may_preempt=may_preempt, present=present
+            context, lease.request, start, now, may_preempt=may_preempt, present=present
         )
-        make_room(self.context, in_the_way, start, now)
+        make_room(context, in_the_way, start, now)
         return self.plan.put(with_place(lease, reservation))
 
     def place_most(

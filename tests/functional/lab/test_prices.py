@@ -37,7 +37,10 @@ _PROMPT = 10.0
 @pytest.fixture(scope="module")
 def service(lab: Lab) -> Iterator[Service]:
     """The service, whose leases have prices that follow what consumers say."""
-    settings = {"scheduling": {"policy_pricing": "adaptive"}, "service": {"quote_lifetime": _LIFETIME}}
+    settings: dict[str, dict[str, object]] = {
+        "scheduling": {"policy_pricing": "adaptive"},
+        "service": {"quote_lifetime": _LIFETIME},
+    }
     with running_service(lab, settings=settings) as started:
         yield started
 

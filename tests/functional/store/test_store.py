@@ -254,14 +254,15 @@ def test_prices_are_kept(database: Engine) -> None:
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, offered_until=77)
-    lease = replace(lease, request=replace(lease.request, price=1.5, max_price=2.5))
+    # Not all databases take a number for what it is unless they are told to.
+    lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
     changes = values.changes_of(lease, values.document(lease))
     changes.pricing = {("adaptive", "a"): {"accepted": 1.0}, ("random", "quotes"): {"drawn": 3}}
     store.commit(changes)
     again = Changes(30)
     again.pricing = {("adaptive", "a"): {"accepted": 1.5}, ("adaptive", "b"): {"accepted": None}}
     again.revenue = [
-        RevenueRecord("1", "project", 30, "earned", 2.0, 3.0),
+        RevenueRecord("1", "project", 30, "earned", 2 + 1 / 7, 3 + 1 / 7),
         RevenueRecord("2", "project", 31, "earned", 1.0, None),
         RevenueRecord("3", "project", 32, "rejected_by_user", 4.0, None),
         RevenueRecord("4", "project", 33, "rejected", None, 6.0),
@@ -277,11 +278,11 @@ def test_prices_are_kept(database: Engine) -> None:
     }
     view = SqlReader(database).lease(lease.lease_id)
     assert view is not None
-    assert (view["price"], view["max_price"], view["offered_until"]) == (1.5, 2.5, 77)
+    assert (view["price"], view["max_price"], view["offered_until"]) == (1 / 7, 123456789.01, 77)
     (row,) = SqlReader(database).revenue("project", 30, 33)
     assert row == {
         "project_id": "project",
-        "earned": 3.0,
+        "earned": 3 + 1 / 7,
         "undercharged": 1.0,
         "rejected": 0.0,
         "rejected_by_user": 4.0,

@@ -11,6 +11,7 @@ from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest, Node
 from lease_scheduler.model.resources import FLOATING_IP, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.options import PreemptAt, Suspension
 from lease_scheduler.simulation.metrics import count_leases, revenue
 
 from .conftest import VM, MakeWorld, World, request
@@ -359,6 +360,35 @@ def test_an_open_offer_cannot_be_changed(make_world: MakeWorld) -> None:
     _offer(world, replace(_reservation("1", 1), start=1000))
     with pytest.raises(NoPlaceError, match="waits to be accepted or rejected"):
         world.run.engine.change("1", replace(world["1"].request, duration=10))
+
+
+def test_an_offer_ends_before_others_have_to_make_room(make_world: MakeWorld) -> None:
+    """A lease that runs is suspended in time for one that was accepted, and not for one that nobody may want."""
+    running = request("1", BEST_EFFORT, 2, 5000)
+    for accepted in (True, False):
+        world = make_world(running, pricing="constant").until(0)
+        _offer(world, request("2", RESERVATION, 2, 500, start=200))
+        assert world["2"].offered_until == 200 - 32
+        world.until(200 - 33)
+        if accepted:
+            world.run.engine.accept("2")
+        world.until(200 - 32)
+        assert world["1"].state is (LeaseState.SUSPENDING if accepted else LeaseState.ACTIVE)
+        assert world.until(200)["2"].state is (LeaseState.ACTIVE if accepted else LeaseState.REJECTED_BY_USER)
+        world.end()
+        assert (world["1"].state, world["1"].accumulated) == (LeaseState.DONE, 5000)
+        assert world.counters.get("suspensions", 0) == int(accepted)
+
+
+def test_nobody_loses_work_for_an_offer(make_world: MakeWorld) -> None:
+    """Also where a lease that cannot be suspended is stopped as soon as a reservation is granted."""
+    planning = {"suspension": Suspension.NONE, "preempt_at": PreemptAt.REQUEST}
+    world = make_world(request("1", BEST_EFFORT, 2, 5000), pricing="constant", planning=planning).until(0)
+    _offer(world, request("2", RESERVATION, 2, 500, start=200))
+    assert world["1"].state is LeaseState.ACTIVE
+    world.end()
+    assert (world["1"].state, world["1"].ended) == (LeaseState.DONE, 5000)
+    assert not world.counters.get("preemptions_with_loss")
 
 
 def test_an_offer_whose_host_dies_goes_elsewhere(make_world: MakeWorld) -> None:

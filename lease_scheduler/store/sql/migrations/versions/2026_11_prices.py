@@ -15,7 +15,10 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     """Add the columns and tables; leases that are there have no prices and are not held."""
-    op.add_column("leases", sa.Column("max_price", sa.Float(), nullable=True))
+    if op.get_bind().dialect.name != "sqlite":
+        # MariaDB's FLOAT keeps seven digits; SQLite knows one kind of number only and changes no columns.
+        op.alter_column("leases", "price", type_=sa.Double(), existing_type=sa.Float(), existing_nullable=True)
+    op.add_column("leases", sa.Column("max_price", sa.Double(), nullable=True))
     op.add_column("leases", sa.Column("offered_until", sa.BigInteger(), nullable=True))
     op.create_table(
         "pricing",
@@ -31,8 +34,8 @@ def upgrade() -> None:
         sa.Column("project_id", sa.String(255), nullable=False),
         sa.Column("instant", sa.BigInteger(), nullable=False),
         sa.Column("outcome", sa.String(32), nullable=False),
-        sa.Column("price", sa.Float(), nullable=True),
-        sa.Column("max_price", sa.Float(), nullable=True),
+        sa.Column("price", sa.Double(), nullable=True),
+        sa.Column("max_price", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_revenue_records")),
     )
     op.create_index(op.f("ix_revenue_records_project_id_instant"), "revenue_records", ["project_id", "instant"])
