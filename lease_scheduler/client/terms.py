@@ -13,6 +13,9 @@ ON_END = ("delete", "shelve", "snapshot", "keep")
 #: The microversion that brought prices.
 PRICES = "1.12"
 
+#: That of servers which boot from volumes.
+_VOLUMES = "1.13"
+
 _DATE = "UTC, as 2030-01-31T12:00, or with an offset, or now"
 _DURATION = "as 2h30m, 1d, PT2H30M or seconds"
 
@@ -124,7 +127,8 @@ def body_of(parsed: argparse.Namespace) -> Document:
 def version_of(body: Document) -> str:
     """The lowest microversion that knows all keys of a body, and answers with kind and state."""
     of_key = dict(_KEYS.values())
-    return later(*(of_key.get(key, "1.2") for key in body), "1.2")
+    from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
+    return later(*(of_key.get(key, "1.2") for key in body), *from_volumes, "1.2")
 
 
 def later(*versions: str) -> str:

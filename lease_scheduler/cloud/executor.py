@@ -119,8 +119,11 @@ class Executor:
             except StepFailedError as error:
                 self._over(order, error)
                 return
-            except Exception:
-                LOG.exception("lease %s: %s failed, is tried again in %.0f s", order.lease_id, names[number], pause)
+            except Exception as error:
+                # The stack is worth its lines once.
+                is_first = pause == _FIRST_PAUSE
+                complaint = "lease %s: %s failed, is tried again in %.0f s: %s"
+                LOG.warning(complaint, order.lease_id, names[number], pause, error, exc_info=is_first)
                 self._wait(pause, order, number, min(2 * pause, _LONGEST_PAUSE))
                 return
             LOG.debug("lease %s: %s is %s", order.lease_id, names[number], "done" if again is None else "going on")

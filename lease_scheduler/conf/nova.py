@@ -25,9 +25,9 @@ OPTIONS: list[cfg.Opt] = [
         "preparation_time",
         default=60,
         min=0,
-        help="Seconds before the start of a reservation at which its hosts are made ready and its servers are booted, "
-        "if nobody else has the hosts then. Whoever has to make room for a reservation is out of the way so much "
-        "earlier, whatever [scheduling] suspend_buffer says.",
+        help="Seconds before the start of a reservation or deadline lease at which its hosts are made ready and its "
+        "servers are booted, if nobody else has the hosts then. Whoever has to make room for a reservation is out of "
+        "the way so much earlier, whatever [scheduling] suspend_buffer says.",
     ),
     cfg.IntOpt(
         "boot_timeout",
@@ -69,11 +69,18 @@ OPTIONS: list[cfg.Opt] = [
         "server is reset then, and it is told again.",
     ),
     cfg.FloatOpt(
+        "stalled_after",
+        default=300.0,
+        min=0.0,
+        help="The same for a server on which a service of Nova has begun to work, and may have died, while nothing is "
+        "copied: longer than a server takes to shut down.",
+    ),
+    cfg.FloatOpt(
         "hung_after",
         default=7200.0,
         min=0.0,
-        help="The same for a server on which a service of Nova has begun to work, and which shows no progress. Longer "
-        "than the upload of the largest disk to the image store takes.",
+        help="The same while a disk or memory is copied, which shows no progress: longer than the upload of the "
+        "largest disk to the image store takes.",
     ),
     cfg.FloatOpt(
         "watch_interval",

@@ -73,6 +73,7 @@ class Engine:
         operations: Iterable[Operation],
         next_sequence: int,
         outages: Mapping[str, tuple[int, int | None]] | None = None,
+        closed: Iterable[str] = (),
     ) -> None:
         """Take over from an engine that is no more, before the first step.
 
@@ -84,6 +85,7 @@ class Engine:
         :param operations: what the cloud was doing
         :param next_sequence: position of the next request in the order of submission
         :param outages: hosts that are out of service, as ``outages`` said
+        :param closed: those of them on which what runs is thought to go on, until the cloud reports that they are down
         :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -102,6 +104,7 @@ class Engine:
             if name not in plan.site.index:
                 raise InvalidValueError("outages", f"there is no host {name}")
             plan.block(plan.site.index[name], since, FOREVER if until is None else until)
+        state.closed_hosts.update(plan.site.index[name] for name in closed)
         self._known.update(lease.lease_id for lease in kept)
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 

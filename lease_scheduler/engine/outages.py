@@ -154,10 +154,9 @@ class Outages:
         if host not in plan.outages:
             return
         thought_away_until = plan.outage_end(host)
-        was_dead = host not in self._state.closed_hosts
         self._state.closed_hosts.discard(host)
         plan.unblock(host)
-        for lease in [each for each in plan.leases.values() if was_dead and self._goes_on_without(each)]:
+        for lease in [each for each in plan.leases.values() if self._goes_on_without(each)]:
             assignment = lease.reservations[0].assignment
             if host in assignment and self._dead().isdisjoint(assignment):
                 # What ran there went on, or can be begun again by its consumer.

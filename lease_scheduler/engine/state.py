@@ -23,8 +23,8 @@ class EngineOptions:
 
     :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
     :ivar boot_attempts: how often the VMs of a lease are started before it fails
-    :ivar preparation_time: seconds before the start of a reservation from which on its VMs are booted, if its hosts are
-        free then
+    :ivar preparation_time: seconds before the start of a reservation or deadline lease from which on its VMs are
+        booted, if its hosts are free then
     :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead

@@ -141,15 +141,18 @@ class SiteEngine:
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
+        outages = {
+            host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
+            for host in snapshot.hosts
+            if host.out_until is not None
+        }
         self.engine.restore(
             snapshot.leases,
             [operation for operation in current.values() if operation is not None],
             snapshot.next_sequence,
-            {
-                host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
-                for host in snapshot.hosts
-                if host.out_until is not None
-            },
+            outages,
+            # Which of them are dead the driver tells when it begins; what runs must not be moved before.
+            closed=outages,
         )
         self.before_end = BeforeEnd(self.work)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
@@ -329,6 +332,7 @@ class SiteEngine:
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
         else:
+            LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
         self.work.report(intent, event)

@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.service.server_templates import check_servers
 
 Document = Mapping[str, Any]
 
@@ -94,6 +95,8 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
                 created_at=now,
             )
         )
+    servers = tuple(lease.get("servers") or ())
+    check_servers(servers, node_sets)
     start, duration = _interval(lease, kind, now)
     mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
     request = LeaseRequest(
@@ -120,7 +123,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         trust_id=lease.get("trust_id"),
         maintenance=bool(lease.get("maintenance")),
         before_end=lease.get("before_end"),
-        servers=tuple(lease.get("servers") or ()),
+        servers=servers,
         on_end=lease.get("on_end") or "delete",
         series_id=lease.get("series_id"),
         reservations=tuple(reservations),

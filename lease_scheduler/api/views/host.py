@@ -21,7 +21,8 @@ def show_host(host: Document) -> Document:
         "local_gb": host["local_gb"],
         "service_name": host["service_name"],
         "availability_zone": host["availability_zone"],
-        "reservable": host["reservable"],
+        # Blazar's monitor takes the mark away from a host that is out of service.
+        "reservable": host["reservable"] and host["out_until"] is None,
         "status": None,
         "trust_id": host["trust_id"],
         "created_at": row_date(host["created_at"]),

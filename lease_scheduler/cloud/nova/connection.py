@@ -168,7 +168,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         operations_per_host=group.operations_per_host,
         boot_timeout=group.boot_timeout,
         preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
-        lost=LostOptions(group.lost_after, group.hung_after),
+        lost=LostOptions(group.lost_after, group.stalled_after, group.hung_after),
         blazar=BlazarOptions(conf.blazar.profile, conf.blazar.preemptible_servers == "delete"),
     )
     return NovaDriver(

@@ -9,6 +9,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any
 
+from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.edits import Edits
 from lease_scheduler.cloud.nova.inventories import Inventories
 from lease_scheduler.cloud.nova.strangers import Strangers
@@ -112,8 +113,9 @@ class Inspector:
     def _try(self, look: Callable[[], None]) -> None:
         try:
             look()
-        except Exception:
-            LOG.exception("hosts and aggregates could not be looked at; it is tried again in %.0f s", self._interval)
+        except Exception as error:
+            again = f"it is tried again in {self._interval:.0f} s"
+            complain(LOG, f"hosts and aggregates could not be looked at; {again}", error)
 
     def _look_at_placement(self) -> None:
         names = self._inventories.changed()

@@ -22,6 +22,17 @@ from lease_scheduler.cloud.nova import server as of
 
 LOG = logging.getLogger(__name__)
 
+#: What takes as long as there is to be copied: disks to and from the image store, memory, disks to other hosts.
+_COPYING = frozenset(
+    {
+        *("shelving_image_pending_upload", "shelving_image_uploading"),
+        *("image_snapshot", "image_pending_upload", "image_uploading"),
+        *("block_device_mapping", "networking", "spawning"),
+        *("suspending", "resuming"),
+        *("migrating", "resize_migrating", "resize_finish", "rebuild_block_device_mapping", "rebuild_spawning"),
+    }
+)
+
 #: Real seconds after which a server that nobody has looked at is forgotten.
 _FORGOTTEN_AFTER = 600.0
 
@@ -31,10 +42,12 @@ class LostOptions:
     """What an operator sets.
 
     :ivar lost_after: real seconds for which a server must be busy without anybody being at work on it
-    :ivar hung_after: the same with somebody who has begun, and may have died
+    :ivar stalled_after: the same with somebody who has begun, and may have died, while nothing is being copied
+    :ivar hung_after: the same while something is being copied, which shows no progress
     """
 
     lost_after: float = 60.0
+    stalled_after: float = 300.0
     hung_after: float = 7_200.0
 
 
@@ -84,7 +97,8 @@ class LostCommands:
         waited = self._waited(server)
         if waited is None:
             return False
-        return waited >= self._options.hung_after or not self._is_worked_on(server)
+        limit = self._options.hung_after if of.task(server) in _COPYING else self._options.stalled_after
+        return waited >= limit or not self._is_worked_on(server)
 
     def _waited(self, server: Any) -> float | None:
         """For how long a server has been seen without progress; none if it is too early to ask more."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hints import AggregateHint, Hint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.hosts import Hosts
@@ -178,15 +179,15 @@ class Watcher:
         try:
             for event in look():
                 on_event(event)
-        except Exception:
-            LOG.exception("Nova could not be asked what happened; it is tried again in %.0f s", self._interval)
+        except Exception as error:
+            complain(LOG, f"Nova could not be asked what happened; it is tried again in {self._interval:.0f} s", error)
 
     @staticmethod
     def _try(call: Callable[[], None], complaint: str) -> None:
         try:
             call()
-        except Exception:
-            LOG.exception("%s", complaint)
+        except Exception as error:
+            complain(LOG, complaint, error)
 
     def _learn_who_we_are(self) -> None:
         if self._own_user_id is None:

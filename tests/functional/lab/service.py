@@ -85,7 +85,8 @@ class Service:
             "nova": {
                 "watch_interval": 1,
                 "preparation_time": PREPARATION,
-                "lost_after": 15,
+                # There is nothing to copy.
+                **dict.fromkeys(("lost_after", "stalled_after", "hung_after"), 15),
                 **notifications,
                 **login,
             },

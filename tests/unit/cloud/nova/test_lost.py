@@ -56,7 +56,7 @@ def clock() -> Clock:
     return Clock()
 
 
-_OPTIONS = LostOptions(lost_after=10, hung_after=100)
+_OPTIONS = LostOptions(lost_after=10, stalled_after=50, hung_after=100)
 
 
 @pytest.mark.parametrize("events", [(), (_event("then"),)])
@@ -73,16 +73,17 @@ def test_nobody_is_at_work(clock: Clock, events: tuple[dict[str, Any], ...]) -> 
     assert nova.reset == [("s", "active")]
 
 
-def test_somebody_is_at_work(clock: Clock) -> None:
-    """Copying a disk takes long; who has begun and may have died is given much more time."""
+@pytest.mark.parametrize(("task", "limit"), [("shelving", 50), ("shelving_image_uploading", 100), ("deleting", 50)])
+def test_somebody_is_at_work(clock: Clock, task: str, limit: int) -> None:
+    """Copying a disk takes long; who has begun and may have died is given more time."""
     nova = FakeNova(_event(None))
     lost = LostCommands(nova, _OPTIONS, clock)
-    for _ in range(100):
-        assert not lost.repair(_server())
+    for _ in range(limit):
+        assert not lost.repair(_server(task))
         clock.now += 1
     # Nova is not asked each time that one looks.
-    assert nova.asked == 9
-    assert lost.repair(_server())
+    assert nova.asked == limit // 10 - 1
+    assert lost.repair(_server(task))
 
 
 def test_progress_begins_the_time_anew(clock: Clock) -> None:
