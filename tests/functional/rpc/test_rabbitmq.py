@@ -30,6 +30,9 @@ CONTEXT: Document = {"user_id": "user", "project_id": "project", "roles": ["memb
 REQUESTS: list[tuple[str, Document]] = [
     ("create_lease", {"lease": {"id": "1", "name": "näme", "reservations": [{"amount": 2}], "end": None}}),
     ("quote_lease", {"lease": {"id": "1"}}),
+    ("offer_lease", {"lease": {"id": "1"}}),
+    ("accept_lease", {"lease_id": "1"}),
+    ("reject_lease", {"lease_id": "1"}),
     ("update_lease", {"lease_id": "1", "changes": {"end": 5}}),
     ("delete_lease", {"lease_id": "1", "reason": "why"}),
     ("end_lease", {"lease_id": "1"}),
