@@ -48,15 +48,16 @@ class Guests:
             if TAG not in of.tags(server):
                 server.add_tag(TAG)
 
-    def make_room(self, service: str, missing: Mapping[str, int]) -> bool:
+    def make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
         """Have guests on a compute service go, the youngest first and no more than have to; false if there are none.
 
         :param service: name of the compute service
-        :param missing: resource class -> amount that is to come free
+        :param missing: gives resource class -> amount that is to come free. Asked when it is known who is going: Nova
+            gives back what a server had before it says that the server is gone
         """
         here = [each for each in self._listed(host=service) if not of.leases(each) and of.gives_way(each)]
         going = [each for each in here if of.is_busy(each)]
-        still = Counter({name: amount for name, amount in missing.items() if amount > 0})
+        still = Counter({name: amount for name, amount in missing().items() if amount > 0})
         for each in going:
             self._lost.repair(each)
             still.subtract(of.claims(each))

@@ -103,10 +103,9 @@ class Holding:
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
                 needed.update(needs.held(vm))
-        missing = self._placement.missing(node.provider_id, needed)
-        if not missing:
+        if not self._placement.missing(node.provider_id, needed):
             return False
-        if self._guests.make_room(node.service, missing):
+        if self._guests.make_room(node.service, lambda: self._placement.missing(node.provider_id, needed)):
             return True
         LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
         return False
