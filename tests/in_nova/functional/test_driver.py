@@ -9,11 +9,6 @@ import time
 from typing import Any
 from uuid import uuid4
 
-from nova import context as nova_context
-from nova.objects.block_device import BlockDeviceMappingList
-from nova.tests import fixtures as nova_fixtures
-from nova.volume import cinder
-
 from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
@@ -230,6 +225,10 @@ class DriverTest(NovaSite):
 
     def _root_disk(self, **template: Any) -> Any:
         """What the only server of a lease boots from, which runs then."""
+        # Not before Nova's test case, which has its threads patched when it is imported.
+        from nova import context as nova_context
+        from nova.objects.block_device import BlockDeviceMappingList
+
         size = Resources({"VCPU": 2, "MEMORY_MB": 1024, HOST_SHARE: 1})
         servers = ({"name": "db", "networks": "none", **template},)
         self.carry_out(self.order(OperationKind.START, str(uuid4()), ("host1",), size, servers=servers))
@@ -241,12 +240,16 @@ class DriverTest(NovaSite):
 
     def test_servers_that_boot_from_a_volume(self) -> None:
         """No disk of the host is needed; the volume was there before the lease and is there after it."""
-        volume_id = nova_fixtures.CinderFixture.IMAGE_BACKED_VOL
+        from nova.tests.fixtures import CinderFixture
+
+        volume_id = CinderFixture.IMAGE_BACKED_VOL
         found = self._root_disk(volume={"volume_id": volume_id})
         assert (found.volume_id, found.boot_index, found.delete_on_termination) == (volume_id, 0, False)
 
     def test_servers_that_boot_from_a_new_volume(self) -> None:
         """Made of their image by Nova, and removed with them."""
+        from nova.volume import cinder
+
         found = self._root_disk(image_id=IMAGE, volume={"size_gb": 20, "volume_type": "lvm-1"})
         assert (found.image_id, found.delete_on_termination) == (IMAGE, True)
         # The fixture has put something in its place that remembers what it was told.
