@@ -252,13 +252,17 @@ class GuestsTest(NovaSite):
         for host in ("host2", "host3"):
             (service,) = self.nova.services.list(host=host, binary="nova-compute")
             self.nova.services.disable(service.id)
-        guests = [self.boot(preemptible.id) for _ in range(3)]
+        guests = []
+        for _ in range(3):
+            guests.append(self.boot(preemptible.id))
+            # Nova tells the second in which a server was made, and the youngest is to go.
+            time.sleep(1.1)
         assert {self.host_of(guest) for guest in guests} == {"host1"}
         size = Resources({"VCPU": 2, "MEMORY_MB": 2000, HOST_SHARE: 1})
         self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), size))
         # The youngest goes, and no more than have to.
         statuses = [self.nova.servers.get(guest.id).status for guest in guests]
-        assert statuses == ["ACTIVE", "SHELVED_OFFLOADED", "SHELVED_OFFLOADED"]
+        assert statuses == ["ACTIVE", "SHELVED_OFFLOADED", "SHELVED_OFFLOADED"], statuses
         with mock.patch.multiple(guest_rules, _FIRST_PAUSE=0.1, _LONGEST_PAUSE=0.5):
             for _ in range(20):
                 self.driver._guests.bring_back()
