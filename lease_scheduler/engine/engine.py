@@ -18,7 +18,7 @@ from lease_scheduler.engine.interfaces import (
 )
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.prices import NoPrices, Prices, affordable, too_high
+from lease_scheduler.engine.prices import Prices, affordable, too_high
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import Steps, Submission
 from lease_scheduler.model.errors import InvalidValueError
@@ -32,6 +32,8 @@ from lease_scheduler.plan.most import check_least
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.windows import Windows, windows
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.pricing.free import Free
 
 
 class Engine:
@@ -55,7 +57,7 @@ class Engine:
         pricing: Pricing | None = None,
     ) -> None:
         self._state = EngineState(planner, cloud, store, recorder, options)
-        self._prices = Prices(self._state, pricing or NoPrices())
+        self._prices = Prices(self._state, pricing or Free(PolicyOptions()))
         self._offers = Offers(self._state, self._prices)
         self._admission = admission
         self._clock = clock

@@ -133,20 +133,3 @@ class Prices:
         request = lease.request
         if request.price is not None and request.node_hours:
             self._policy.answered(request.user, request.price / request.node_hours, accepted=accepted)
-
-
-class NoPrices:
-    """The pricing policy of those who have none."""
-
-    charges = False
-    surcharge = 0.0
-
-    def rate(self, user: str | None, highest: float | None) -> float:
-        """Nothing costs anything."""
-        return 0.0
-
-    def quoted(self) -> None:
-        """Nothing is ever quoted."""
-
-    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
-        """Nobody is ever asked."""
