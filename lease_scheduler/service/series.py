@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -51,9 +52,10 @@ class SeriesKeeper:
         made: list[str] = []
         refused: list[Answer] = []
         last: RefusedError | None = None
-        for start in starts:
+        for start, trust_id in zip(starts, series.get("trusts") or repeat(None), strict=False):
+            lease = {**occurrence(first, series["id"], start), "trust_id": trust_id}
             try:
-                made.append(self._leases.create(context, occurrence(first, series["id"], start))["lease_id"])
+                made.append(self._leases.create(context, lease)["lease_id"])
             except RefusedError as error:
                 last = error
                 refused.append({"start": start, "message": error.message})

@@ -37,7 +37,7 @@ def create_lease(request: ApiRequest) -> Answer:
 def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
     """Give a lease the trust that it needs, and take it back if the lease is refused."""
     trusts = request.services.trusts
-    if _needs_trust(lease) and trusts is not None:
+    if needs_trust(lease) and trusts is not None:
         lease["trust_id"] = trusts.give(request.token)
     try:
         yield
@@ -48,7 +48,7 @@ def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
         raise
 
 
-def _needs_trust(lease: Document) -> bool:
+def needs_trust(lease: Document) -> bool:
     """Whether something is made in the consumer's project: servers, or a group of those that he boots."""
     return bool(lease["servers"]) or any(each.get("affinity") is not None for each in lease["reservations"])
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.handlers.leases import needs_trust
+from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.lease_request import new_lease
@@ -48,10 +49,30 @@ def create_series(request: ApiRequest) -> Answer:
         "starts": starts,
         "lease": lease,
     }
-    made = request.engine.create_series(request.context(), series)
+    made = _made(request, series)
     kept = request.reader.serie(series_id) or {**series, "created_at": request.now}
     refused = [{"start": iso_date(each["start"]), "message": each["message"]} for each in made.get("refused", [])]
     return Answer({"series": {**_shown(kept), "leases": list(made["leases"]), "refused": refused}})
+
+
+def _made(request: ApiRequest, series: Document) -> Document:
+    """Have the leases made, each with a trust of its own if it needs one: a trust ends with its lease."""
+    trusts, starts = request.services.trusts, series["starts"]
+    if trusts is None or not needs_trust(series["lease"]):
+        return request.engine.create_series(request.context(), series)
+    given: dict[int, str] = {}
+    try:
+        for start in starts:
+            given[start] = trusts.give(request.token)
+        made = request.engine.create_series(request.context(), {**series, "trusts": list(given.values())})
+    except (ApiError, RefusedError):
+        # After any other error leases may have been made.
+        for trust_id in given.values():
+            trusts.take_back(request.token, trust_id)
+        raise
+    for each in made.get("refused", []):
+        trusts.take_back(request.token, given[each["start"]])
+    return made
 
 
 def show(request: ApiRequest) -> Answer:

@@ -7,6 +7,7 @@ longer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from time import monotonic
@@ -62,7 +63,9 @@ class Vacancy:
         :param lease_id: of a lease that was noted
         :param providers: ids of the resource providers of its hosts, on which nobody else is
         """
-        if self._clock() < self._heard_at[lease_id][0] or any(self._is_expected(each, lease_id) for each in providers):
+        with self._lock:
+            heard_at, _ = self._heard_at.get(lease_id, (math.inf, 0.0))
+        if self._clock() < heard_at or any(self._is_expected(each, lease_id) for each in providers):
             return False
         with self._lock:
             self._heard_at.pop(lease_id, None)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import uuid4
 
 from lease_scheduler.cloud.driver import Order, StepFailedError
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.service.series import SeriesKeeper
+from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 from .conftest import HOUR, LIMIT, Service
@@ -73,3 +76,19 @@ def test_a_boot_that_failed(make_service: Callable[..., Service]) -> None:
     service.leases.end({}, lease_id)
     assert wait_until(service.is_in(lease_id, "done"), LIMIT)
     assert [order.is_over for order in removals] == [False], "its end is an operation of its own"
+
+
+def test_a_series(make_service: Callable[..., Service]) -> None:
+    """The end of one lease takes nothing from the others."""
+    removals = Removals()
+    service = make_service(before_step=removals)
+    now = service.site.clock.now()
+    starts = [now + 10 * HOUR, now + 20 * HOUR]
+    first = lease_document("weekly", "reservation", 1, start=starts[0], end=starts[0] + HOUR)
+    said = {"id": str(uuid4()), "name": "weekly", "project_id": first["project_id"], "user_id": first["user_id"]}
+    series = {**said, "rule": "FREQ=DAILY;COUNT=2", "starts": starts, "lease": first, "trusts": ["one", "two"]}
+    made = SeriesKeeper(service.site, service.leases).create({}, series)["leases"]
+    assert [service.site.work.documents[lease_id].trust_id for lease_id in made] == ["one", "two"]
+    service.leases.delete({}, made[0], "")
+    assert wait_until(lambda: bool(removals), LIMIT)
+    assert [order.document.trust_id for order in removals if order.document is not None] == ["one"]

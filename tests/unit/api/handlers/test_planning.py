@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from icalendar import Calendar
 
-from lease_scheduler.api.interfaces import RefusedError
+from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.conftest import Build, Client
 from tests.unit.api.fakes import HOUR, NOW, Site, Trusts
@@ -235,6 +235,31 @@ class TestSeries:
         assert len((Client(app, "latest", "admin", "blue").get("/v1/series").json or {})["series"]) == 1
         assert latest.delete(f"/v1/series/{series['id']}").status_code == 204
         assert latest.get(f"/v1/series/{series['id']}").status_code == 404
+
+    def test_each_lease_has_a_trust_of_its_own(
+        self, latest: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A trust ends with its lease; those for which there is no lease are taken back."""
+        ada: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
+        body = {"rule": "FREQ=WEEKLY;COUNT=3", "lease": {**WEEKLY, "servers": [{"name": "web", "image_id": "i"}]}}
+        assert latest.post("/v1/series", body, **ada).status_code == 201
+        asked = site.calls[-1][2]
+        assert asked["trusts"] == trusts.given == [f"trust-{number}-of-ada" for number in range(3)]
+        trusts.given.clear()
+        second = asked["starts"][1]
+        create = site.create_series
+
+        def refuse_one(context: Document, series: Document) -> Document:
+            return {**create(context, series), "refused": [{"start": second, "message": "full"}]}
+
+        monkeypatch.setattr(site, "create_series", refuse_one)
+        assert latest.post("/v1/series", body, **ada).status_code == 201
+        assert trusts.given == ["trust-0-of-ada", "trust-2-of-ada"]
+        trusts.given.clear()
+        monkeypatch.undo()
+        site.refusal = RefusedError(409, "full")
+        assert latest.post("/v1/series", body, **ada).status_code == 409
+        assert trusts.given == []
 
     def test_the_first_lease_may_be_later_than_the_dates(self, latest: Client, site: Site) -> None:
         """2030-02-01 is a Friday."""
