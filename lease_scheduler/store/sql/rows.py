@@ -120,6 +120,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         user=row["project_id"],
         price=row["price"],
         max_price=row["max_price"],
+        moves_others=row["maintenance"],
         extras=row["extras"],
     )
     return Lease(

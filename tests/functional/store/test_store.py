@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from lease_scheduler.engine.records import Changes, DeposedError, Intent, RevenueRecord
+from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -47,6 +48,20 @@ def test_everything_that_is_written_is_read_again(database: Engine) -> None:
     assert snapshot.private_properties == {("physical:host", "rack"): True}
     assert (snapshot.next_sequence, snapshot.next_intent, snapshot.clock) == (4, 3, 20)
     assert [message for _, message in found.waiting_messages()] == changes.messages
+
+
+def test_a_maintenance_still_moves_others_after_a_restart(database: Engine) -> None:
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(3)
+    nodes = tuple(replace(node_set, hosts=frozenset({"compute-1", "compute-2"})) for node_set in lease.request.nodes)
+    lease = replace(
+        lease, request=replace(lease.request, kind=LeaseKind.RESERVATION, nodes=nodes, start=20, moves_others=True)
+    )
+    store.commit(values.changes_of(lease, values.document(lease, maintenance=True)))
+    found = SqlStore(database)
+    found.take_over("another", 30)
+    assert found.load().leases == (lease,)
 
 
 def test_a_lease_that_is_written_again_replaces_all_that_belonged_to_it(database: Engine) -> None:
