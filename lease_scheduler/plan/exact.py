@@ -6,6 +6,7 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.imaging import at_start
 from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, victims
@@ -107,4 +108,5 @@ def _mapped(
     end: int,
     present: Present | None,
 ) -> tuple[int, ...] | None:
-    return map_keeping(availability, request, context.plan.demands(request), present, start, end, context.selection)
+    demands = at_start(context.plan, request, start)
+    return map_keeping(availability, request, demands, present, start, end, context.selection)
