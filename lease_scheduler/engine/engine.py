@@ -11,6 +11,7 @@ from lease_scheduler.engine.interfaces import (
     Admission,
     Clock,
     Cloud,
+    ImageCarrier,
     Operation,
     Recorder,
     Store,
@@ -36,6 +37,9 @@ class Engine:
 
     ``step`` does everything that is due at the clock's present instant. Whoever runs the engine calls it whenever
     ``next_due`` has come, the cloud has something to report, or a request was submitted.
+
+    :param carrier: brings disk images to hosts, if the planner plans that
+    :raises InvalidValueError: nobody brings the images that the planner plans to have brought
     """
 
     def __init__(
@@ -47,14 +51,17 @@ class Engine:
         store: Store,
         recorder: Recorder,
         options: EngineOptions,
+        carrier: ImageCarrier | None = None,
     ) -> None:
+        if planner.plan.images is not None and carrier is None:
+            raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
         self._state = EngineState(planner, cloud, store, recorder, options)
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations)
         self._changes = Changes(self._state, admission)
-        self._steps = Steps(self._state, admission, self._deviations, self._outages)
+        self._steps = Steps(self._state, admission, self._deviations, self._outages, carrier)
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------

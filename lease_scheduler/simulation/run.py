@@ -54,6 +54,7 @@ class Run:
             load_host_selection(settings.host_selection, options),
             load_preemption(settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
+            transfers=settings.transfers,
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()
@@ -74,6 +75,7 @@ class Run:
             self.store,
             self.recorder,
             settings.engine,
+            carrier=self.cloud,
         )
         self._next_request = 0
         self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)

@@ -9,6 +9,7 @@ from enum import Enum
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.transfers.options import TransferOptions
 
 
 class StopWhen(Enum):
@@ -39,6 +40,7 @@ class RunSettings:
     :ivar host_selection: name of the host selection policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
+    :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
     :ivar cloud: how the simulated cloud deviates from the plan
     :ivar stop_when: when the run is over
     :ivar stop_time: the instant for ``EXACT``
@@ -53,6 +55,7 @@ class RunSettings:
     host_selection: str = "greedy"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
+    transfers: TransferOptions | None = None
     cloud: CloudBehaviour = field(default_factory=CloudBehaviour)
     stop_when: StopWhen = StopWhen.ALL_LEASES_DONE
     stop_time: int | None = None

@@ -57,6 +57,12 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
     if new.state is LeaseState.READY and images.outstanding(lease_id, new.reservations[0].assignment):
         # A lease that was ready is planned anew on other hosts: the state machine would have it pass through pending.
         new = replace(new, state=LeaseState.SCHEDULED)
+    elif (
+        new.state in (LeaseState.SCHEDULED, LeaseState.PREPARING)
+        and new.reservations
+        and not images.outstanding(lease_id, new.reservations[0].assignment)
+    ):
+        new = new.to(LeaseState.READY, reason=new.reason)
     return images, new
 
 
@@ -75,7 +81,9 @@ def _is_being_planned(old: Lease | None, new: Lease) -> bool:
 
     A deadline lease is planned under watch always; what holds an interval keeps it even if its image comes late.
     """
-    return new.kind is LeaseKind.DEADLINE or old is None or old.state in _UNDECIDED
+    if old is None or old.reservations:
+        return False
+    return new.kind is LeaseKind.DEADLINE or old.state in _UNDECIDED
 
 
 def _needed(lease: Lease) -> tuple[Mapping[int, int], frozenset[int]]:

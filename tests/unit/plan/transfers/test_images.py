@@ -115,7 +115,7 @@ def test_a_full_pool_leaves_the_image_to_its_lease() -> None:
     assert images.hosts_with(_Y, "3") == frozenset()
     assert images.evicted == 0
     later = _all_ended(_reserved(images.forgotten("1"), "4", _Y, [0], 2000))
-    assert (later.hosts_with(_Y, "3"), later.hosts_with(_X, "3"), later.evicted) == ({0}, frozenset(), 1)
+    assert (later.hosts_with(_Y, "3"), later.hosts_with(_X, "3"), later.evicted) == (frozenset({0}), frozenset(), 1)
 
 
 def test_a_multicast_that_is_planned_is_joined() -> None:
