@@ -70,7 +70,7 @@ def _check_images(plan: Plan, now: int) -> None:
     for lease in plan.leases.values():
         if lease.state is LeaseState.ACTIVE and lease.request.software is not None:
             hosts = lease.reservations[0].hosts
-            if images.outstanding(lease.lease_id, hosts) or not hosts <= images.claims[lease.lease_id]:
+            if images.outstanding(lease.lease_id, hosts) or not hosts <= images.claims.get(lease.lease_id, frozenset()):
                 raise InvariantError(f"at {now}: lease {lease.lease_id} runs without its image")
 
 

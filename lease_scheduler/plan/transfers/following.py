@@ -54,16 +54,19 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
         )
     if wanted:
         images = images.without_other_copies(lease_id, wanted)
-    if new.state is LeaseState.READY and images.outstanding(lease_id, new.reservations[0].assignment):
-        # A lease that was ready is planned anew on other hosts: the state machine would have it pass through pending.
-        new = replace(new, state=LeaseState.SCHEDULED)
-    elif (
-        new.state in (LeaseState.SCHEDULED, LeaseState.PREPARING)
-        and new.reservations
-        and not images.outstanding(lease_id, new.reservations[0].assignment)
-    ):
-        new = new.to(LeaseState.READY, reason=new.reason)
+    if new.reservations and new.state in _FRESH:
+        new = _waiting_or_ready(new, is_waiting=images.outstanding(lease_id, new.reservations[0].assignment))
     return images, new
+
+
+def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
+    """A lease with a place in the state that says whether its image is there."""
+    if is_waiting and lease.state is LeaseState.READY:
+        # One that was ready and is planned anew on other hosts: the state machine would have it pass through pending.
+        return replace(lease, state=LeaseState.SCHEDULED)
+    if not is_waiting and lease.state is not LeaseState.READY:
+        return lease.to(LeaseState.READY, reason=lease.reason)
+    return lease
 
 
 def _is_alike(old: Lease, new: Lease) -> bool:
