@@ -45,6 +45,7 @@ class RunSettings:
     :ivar stop_when: when the run is over
     :ivar stop_time: the instant for ``EXACT``
     :ivar check_invariants: check the plan at every step (slow)
+    :ivar probe_disk_usage: whether the disk usage of the fullest host is written down over time
     :ivar failure_handling: what a failed lease means for the run
     """
 
@@ -60,4 +61,5 @@ class RunSettings:
     stop_when: StopWhen = StopWhen.ALL_LEASES_DONE
     stop_time: int | None = None
     check_invariants: bool = False
+    probe_disk_usage: bool = False
     failure_handling: FailureHandling = FailureHandling.CANCEL

@@ -89,7 +89,11 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
     stop_when_time = conf.words.get(("simulation", "stop-when-time"))
     status_interval = conf.words.get(("simulation", "status-message-interval"))
     return HaizeaConf(
-        overrides={**_in_force(overrides), **_HAIZEA_BEHAVIOUR},
+        overrides={
+            **_in_force(overrides),
+            **_HAIZEA_BEHAVIOUR,
+            "image_transfer.bandwidth": conf.words["simulation", "imagetransfer-bandwidth"],
+        },
         tracefile=cast(Path, conf.path("tracefile", "tracefile")),
         annotationfile=conf.path("tracefile", "annotationfile"),
         injectionfile=conf.path("tracefile", "injectionfile"),
