@@ -34,8 +34,23 @@ class EngineClient(Protocol):
         """What ``create_lease`` would come to, keeping nothing.
 
         ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host ids, one a VM],
-        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}]}``
+        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}], "price": float|null}``
         """
+        ...
+
+    def offer_lease(self, context: Document, lease: Document) -> Document:
+        """Hold a new lease for its consumer until he accepts it.
+
+        What ``quote_lease`` tells, with ``lease_id`` and ``expires_at`` (instant); what cannot be granted is refused.
+        """
+        ...
+
+    def accept_lease(self, context: Document, lease_id: str) -> Document:
+        """Its consumer wants a lease that is held for him; ``{"lease_id"}``."""
+        ...
+
+    def reject_lease(self, context: Document, lease_id: str) -> Document:
+        """Its consumer does not want a lease that is held for him; ``{}``."""
         ...
 
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
@@ -198,6 +213,14 @@ class Reader(Protocol):
 
         ``project_id``, ``kind``, ``phase``, ``node_seconds``, ``resource_seconds`` ({class: amount x seconds}); of all
         projects if none is given. Leases that still run count up to now.
+        """
+        ...
+
+    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """What was earned and what was missed in ``[start, end)``, one entry per project that there is anything of.
+
+        ``project_id``, and money: ``earned``, and what was missed because it was ``undercharged``, ``rejected`` for
+        want of a place or ``rejected_by_user``
         """
         ...
 

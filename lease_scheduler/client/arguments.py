@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import re
 from collections.abc import Mapping
@@ -23,6 +24,17 @@ def positive(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
+
+
+def money(text: str) -> float:
+    """A number of at least 0."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
+    return amount
 
 
 def key_value(text: str) -> tuple[str, str]:
@@ -94,7 +106,10 @@ _RESERVATION_DEFAULTS: Mapping[str, Document] = {
 
 
 def server(text: str) -> Document:
-    """A template of servers, ``name=web,image=ID,count=2,network=ID,user_data=FILE``, or all of it in JSON."""
+    """A template of servers, ``name=web,image=ID,count=2,network=ID,user_data=FILE``, or all of it in JSON.
+
+    With ``volume_gb=20`` they boot from new volumes of the image, with ``volume=ID`` from that one.
+    """
     if text.startswith("{"):
         return _object(text)
     found: Document = {}
@@ -110,15 +125,22 @@ def server(text: str) -> Document:
         elif key == "security_group":
             found.setdefault("security_groups", []).append(value)
         elif key == "user_data":
-            found[key] = _content(value)
+            found[key] = base64.b64encode(_content(value)).decode()
+        elif key == "volume":
+            found.setdefault("volume", {})["volume_id"] = value
+        elif key == "volume_gb":
+            found.setdefault("volume", {})["size_gb"] = _whole(key, value, 1)
+        elif key == "volume_type":
+            found.setdefault("volume", {})[key] = value
         else:
             raise argparse.ArgumentTypeError(
-                f"{key} is not known; right are name, image, count, node_set, network, port, key_name, security_group "
-                "and user_data"
+                f"{key} is not known; right are name, image, volume, volume_gb, volume_type, count, node_set, network, "
+                "port, key_name, security_group and user_data"
             )
-    for key, option in (("name", "name"), ("image_id", "image")):
-        if key not in found:
-            raise argparse.ArgumentTypeError(f"{text} does not say which {option}: {option}=... is missing")
+    if "name" not in found:
+        raise argparse.ArgumentTypeError(f"{text} does not say which name: name=... is missing")
+    if "image_id" not in found and "volume_id" not in found.get("volume", {}):
+        raise argparse.ArgumentTypeError(f"{text} does not say what to boot from: image=... or volume=... is missing")
     return found
 
 
@@ -168,8 +190,8 @@ def _truth(key: str, text: str) -> bool:
         raise argparse.ArgumentTypeError(f"{key}: {text} is neither true nor false") from error
 
 
-def _content(path: str) -> str:
+def _content(path: str) -> bytes:
     try:
-        return Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        return Path(path).read_bytes()
+    except OSError as error:
         raise argparse.ArgumentTypeError(f"user_data: {path} cannot be read: {error}") from error

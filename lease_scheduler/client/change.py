@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from lease_scheduler.client import arguments
+from lease_scheduler.client import arguments, terms
 from lease_scheduler.client.base import ShowCommand, add_lease
 from lease_scheduler.client.rest import Document, LeaseClient
 
@@ -67,6 +67,26 @@ class MoveLease(ShowCommand):
         given = {"hosts_away": parsed.away_from, "start_date": parsed.start, "end_date": parsed.end}
         asked = {key: value for key, value in given.items() if value is not None}
         return client.act(parsed.lease, "move", asked)
+
+
+class AcceptLease(ShowCommand):
+    """Take a lease that is held, at the price of its quote."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        return client.act(parsed.lease, "accept", {}, terms.PRICES)
+
+
+class RejectLease(ShowCommand):
+    """Turn down a lease that is held."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        return client.act(parsed.lease, "reject", {}, terms.PRICES)
 
 
 class EndLease(ShowCommand):

@@ -44,14 +44,26 @@ class ShowAvailability(ListCommand):
 
 
 class CreateQuote(ShowCommand):
-    """Tell what a lease would come to, without making it."""
+    """Tell what a lease would come to, without making it, or have it held until it is accepted."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
+        parser.add_argument(
+            "--hold",
+            action="store_const",
+            const=True,
+            help="Keep its place and its price until it is accepted or rejected, or the quote expires",
+        )
+        parser.add_argument("--price", action="store_true", help="Tell what it would cost, where leases have prices")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
-        return client.one("POST", "/quotes", "1.6", "quote", body)
+        return client.one("POST", "/quotes", _quote_version(body, parsed), "quote", body)
+
+
+def _quote_version(body: Document, parsed: argparse.Namespace) -> str:
+    """The lowest microversion of quotes that has what is wanted."""
+    return terms.later(terms.version_of(body), terms.PRICES if parsed.price else "1.6")
 
 
 class ShowHistory(ListCommand):
@@ -77,9 +89,10 @@ class ListHosts(ListCommand):
 
 
 class ShowUsage(ListCommand):
-    """List what projects occupied, in hours of nodes and of resources."""
+    """List what projects occupied, in hours of nodes and of resources, and what was earned from them."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--revenue", action="store_true", help="With what was earned and what was missed")
         parser.add_argument("--start", metavar="<date>", help="From here on (default: 30 days before the end)")
         parser.add_argument("--end", metavar="<date>", help="Up to here (default: now)")
         whose = parser.add_mutually_exclusive_group()
@@ -93,8 +106,11 @@ class ShowUsage(ListCommand):
             "project_id": parsed.project,
             "all_projects": parsed.all_projects or None,
         }
-        found = client.request("GET", "/usage", "1.10", query=query)
-        return output.rows(found["usage"], ("project_id", "node_hours", "resource_hours", "kinds"))
+        columns = ["project_id", "node_hours", "resource_hours", "kinds"]
+        if parsed.revenue:
+            found = client.request("GET", "/usage", terms.PRICES, query=query)
+            return output.rows(found["usage"], [*columns, "revenue"])
+        return output.rows(client.request("GET", "/usage", "1.10", query=query)["usage"], columns)
 
 
 class ShowFeed(PlainCommand):

@@ -69,10 +69,13 @@ class ShowLease(ShowCommand):
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
         parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
+        parser.add_argument("--price", action="store_true", help="Show what it costs too, and how long it is held")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         path = f"/leases/{client.find_lease(parsed.lease)}"
         version, query = ("1.4", {"deleted": True}) if parsed.deleted else ("1.3", None)
+        if parsed.price:
+            version = terms.PRICES
         return client.one("GET", path, version, "lease", query=query)
 
 

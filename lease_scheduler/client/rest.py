@@ -114,14 +114,14 @@ class LeaseClient:
         """
         return _one("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
 
-    def act(self, lease: str, action: str, terms: Document) -> Document:
+    def act(self, lease: str, action: str, terms: Document, version: str = "1.7") -> Document:
         """Have something done with a lease; gives the lease as it is then.
 
         :param lease: name or id
-        :param action: extend, shrink, move, end or cancel
+        :param action: extend, shrink, move, end, cancel, accept or reject
         """
         path = f"/leases/{quote(self.find_lease(lease), safe='')}/action"
-        return self.one("POST", path, "1.7", "lease", {action: terms})
+        return self.one("POST", path, version, "lease", {action: terms})
 
 
 def _one(what: str, name_or_id: str, candidates: Callable[[], list[Document]]) -> str:

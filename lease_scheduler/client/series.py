@@ -26,8 +26,9 @@ class CreateSeries(ShowCommand):
         )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        body = {"name": parsed.name, "rule": parsed.rule, "lease": terms.body_of(parsed)}
-        return client.one("POST", "/series", "1.9", "series", body)
+        lease = terms.body_of(parsed)
+        body = {"name": parsed.name, "rule": parsed.rule, "lease": lease}
+        return client.one("POST", "/series", terms.later(terms.version_of(lease), "1.9"), "series", body)
 
 
 class ListSeries(ListCommand):

@@ -10,6 +10,12 @@ from lease_scheduler.client.rest import Document
 KINDS = ("reservation", "immediate", "deadline", "best-effort")
 PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")
 ON_END = ("delete", "shelve", "snapshot", "keep")
+#: The microversion that brought prices.
+PRICES = "1.12"
+
+#: That of servers which boot from volumes.
+_VOLUMES = "1.13"
+
 _DATE = "UTC, as 2030-01-31T12:00, or with an offset, or now"
 _DURATION = "as 2h30m, 1d, PT2H30M or seconds"
 
@@ -36,6 +42,12 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
     )
     add_times(parser)
     add_conduct(parser)
+    parser.add_argument(
+        "--max-price",
+        metavar="<number>",
+        type=arguments.money,
+        help="The most that it may cost, where leases have prices; it is refused if it costs more",
+    )
     parser.add_argument(
         "--server",
         metavar="<key=value,...>",
@@ -98,6 +110,8 @@ _KEYS = {
     "preemption_mode": ("preemption_mode", "1.2"),
     "on_end": ("on_end", "1.3"),
     "server": ("servers", "1.3"),
+    "max_price": ("max_price", PRICES),
+    "hold": ("hold", PRICES),
 }
 
 
@@ -113,4 +127,10 @@ def body_of(parsed: argparse.Namespace) -> Document:
 def version_of(body: Document) -> str:
     """The lowest microversion that knows all keys of a body, and answers with kind and state."""
     of_key = dict(_KEYS.values())
-    return max((of_key.get(key, "1.2") for key in body), default="1.2")
+    from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
+    return later(*(of_key.get(key, "1.2") for key in body), *from_volumes, "1.2")
+
+
+def later(*versions: str) -> str:
+    """The last one of microversions."""
+    return max(versions, key=lambda version: [int(part) for part in version.split(".")])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import logging
 import sys
 import time
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from lease_scheduler.cmd.demonstration import Demonstration
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.service import journal
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader
 
@@ -117,6 +119,8 @@ class Embedded:
         self._server = rest.server(conf, app)
         self._demonstration: Demonstration | None = None
         if demonstration:
+            # At its speed nobody could read what becomes of all leases.
+            logging.getLogger(journal.__name__).setLevel(logging.WARNING)
             state = Path(conf.service.state_path) / "demonstration.json"
             self._demonstration = Demonstration(self._server.url, state, self._engine.clock)
 

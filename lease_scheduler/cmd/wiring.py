@@ -26,7 +26,8 @@ from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableErro
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
@@ -117,7 +118,22 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     _driver_factory(conf)
     make_planner(conf)
     load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
+    make_pricing(conf)
     filters(conf)
+
+
+def make_pricing(conf: cfg.ConfigOpts) -> Callable[[], PricingPolicy]:
+    """Makes pricing policies, as they are configured, that have learnt nothing yet.
+
+    :raises InvalidValueError: there is no such policy, or it would have to know what users would pay
+    """
+    name, options = conf.scheduling.policy_pricing, PolicyOptions(policy_options(conf))
+    if load_pricing(name, options).needs_users_rates:
+        raise InvalidValueError(
+            "scheduling.policy_pricing",
+            f"{name} has to know what users would pay at most, which is known in simulations only; take another policy",
+        )
+    return lambda: load_pricing(name, options)
 
 
 def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
@@ -154,6 +170,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         minutes_before_end=group.minutes_before_end,
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,
+        quote_lifetime=conf.service.quote_lifetime,
     )
 
 
@@ -189,6 +206,7 @@ class EngineService:
         self.driver = driver(conf, self.clock)
         self._make_planner = make_planner(conf)
         self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
+        self._make_pricing = make_pricing(conf)
         self._filters = filters(conf)
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
@@ -228,7 +246,14 @@ class EngineService:
         store.take_over(self._name, self.clock.now())
         self._store = store
         site = SiteEngine(
-            store, self.driver, self.clock, self._make_planner, self._admission, service_options(conf), on_broken
+            store,
+            self.driver,
+            self.clock,
+            self._make_planner,
+            self._admission,
+            service_options(conf),
+            on_broken,
+            self._make_pricing,
         )
         enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
@@ -260,6 +285,9 @@ class EngineService:
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,
             "quote_lease": leases.quote,
+            "offer_lease": leases.offer,
+            "accept_lease": leases.accept,
+            "reject_lease": leases.reject,
             "update_lease": leases.update,
             "delete_lease": leases.delete,
             "end_lease": leases.end,

@@ -25,9 +25,9 @@ OPTIONS: list[cfg.Opt] = [
         "preparation_time",
         default=60,
         min=0,
-        help="Seconds before the start of a reservation at which its hosts are made ready and its servers are booted, "
-        "if nobody else has the hosts then. Whoever has to make room for a reservation is out of the way so much "
-        "earlier, whatever [scheduling] suspend_buffer says.",
+        help="Seconds before the start of a reservation or deadline lease at which its hosts are made ready and its "
+        "servers are booted, if nobody else has the hosts then. Whoever has to make room for a reservation is out of "
+        "the way so much earlier, whatever [scheduling] suspend_buffer says.",
     ),
     cfg.IntOpt(
         "boot_timeout",

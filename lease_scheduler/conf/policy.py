@@ -39,6 +39,42 @@ OPTIONS: list[cfg.Opt] = [
         choices=[("submission", "the age since the lease was submitted"), ("run", "the time that it has run")],
         help="by-kind, ar-preempts-be, ar-preempts-everything: what makes a victim young.",
     ),
+    cfg.FloatOpt(
+        "pricing_rate",
+        default=1.0,
+        min=0.0,
+        help="constant: money per node and hour. adaptive: the rate to begin with. maximum: the rate of users of whom "
+        "no own one is known.",
+    ),
+    cfg.FloatOpt("pricing_min_rate", default=0.1, min=0.0, help="random: lowest rate."),
+    cfg.FloatOpt("pricing_max_rate", default=10.0, min=0.0, help="random: highest rate."),
+    cfg.IntOpt("pricing_seed", default=0, min=0, help="random: what its draws depend on."),
+    cfg.FloatOpt(
+        "pricing_up",
+        default=1.5,
+        min=0.0,
+        help="adaptive: users who have turned no rate down are thought to pay this times the highest that they took.",
+    ),
+    cfg.FloatOpt(
+        "pricing_down",
+        default=0.5,
+        min=0.0,
+        help="adaptive: users who have taken no rate are thought to pay this times the lowest that they turned down.",
+    ),
+    cfg.FloatOpt(
+        "pricing_percentile",
+        default=0.5,
+        min=0.0,
+        max=0.999999,
+        help="adaptive: share of the users who are thought to pay less than the rate.",
+    ),
+    cfg.FloatOpt(
+        "pricing_surcharge",
+        default=0.0,
+        min=0.0,
+        help="How often a lease is charged for the node-hours in which others are suspended and resumed for it; 0 for "
+        "not at all, 1 as in Haizea.",
+    ),
     cfg.DictOpt(
         "extra",
         default={},

@@ -26,6 +26,12 @@ OPTIONS: list[cfg.Opt] = [
         "lease_scheduler.policy.host_selection.",
     ),
     cfg.StrOpt(
+        "policy_pricing",
+        default="free",
+        help="What leases cost: the name of an entry point of the namespace lease_scheduler.policy.pricing. With free "
+        "they have no prices.",
+    ),
+    cfg.StrOpt(
         "mapper",
         default="deadline",
         choices=[

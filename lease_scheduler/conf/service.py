@@ -29,5 +29,12 @@ OPTIONS: list[cfg.Opt] = [
         default=["lease_notifications"],
         help="Topics to which notifications are sent; none to send none.",
     ),
+    cfg.IntOpt(
+        "quote_lifetime",
+        default=300,
+        min=1,
+        help="Seconds for which a quote that is asked to be held keeps its place until it is accepted. It ends earlier "
+        "if the lease would have to begin.",
+    ),
     cfg.FloatOpt("engine_timeout", default=30.0, min=1.0, help="Seconds that a request may wait for the engine."),
 ]

@@ -10,15 +10,19 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Due(IntEnum):
-    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap."""
+    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap.
 
-    OVERDUE = 0
-    CLOSE = 1
-    MIGRATE = 2
-    RESUME = 3
-    ACTIVATE = 4
-    START = 5
-    PREPARE = 6
+    An offer that expires comes first: nobody has to make room for it any more.
+    """
+
+    EXPIRE = 0
+    OVERDUE = 1
+    CLOSE = 2
+    MIGRATE = 3
+    RESUME = 4
+    ACTIVATE = 5
+    START = 6
+    PREPARE = 7
 
 
 def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
@@ -31,6 +35,8 @@ def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
         return None
     reservation = lease.reservations[0]
     state = lease.state
+    if lease.offered_until is not None:
+        return lease.offered_until, Due.EXPIRE
     if in_operation:
         return reservation.end, Due.OVERDUE
     if state is LeaseState.READY:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from lease_scheduler.engine.interfaces import Admission, OperationKind
+from lease_scheduler.engine.prices import affordable, at_its_rate, too_high
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -53,12 +54,13 @@ class Changes:
     def change(
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, give_up: Iterable[int]
     ) -> Change:
-        """New terms for a live lease.
+        """New terms for a live lease, which cost what the old ones did by the node-hour.
 
         :raises InvalidValueError: a term that cannot be changed
         :raises NoPlaceError: there is no place for them; everything is as it was
         """
         give_up = tuple(give_up)
+        terms = at_its_rate(lease, terms)
         under_way = self._is_under_way(lease)
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
@@ -68,6 +70,9 @@ class Changes:
             value = self._planned(lease, terms, now, least, give_up, under_way=under_way)
         except NotPlannableError as error:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
+        granted = at_its_rate(lease, value.request)
+        if granted.price != value.request.price:
+            value = self._state.put(replace(value, request=granted))
         return Change(lease, value, staying(lease.request, value.request, give_up))
 
     def _check(
@@ -75,6 +80,10 @@ class Changes:
     ) -> None:
         if terms.lease_id != lease.lease_id:
             raise InvalidValueError("lease_id", f"these are terms of lease {terms.lease_id}, not of {lease.lease_id}")
+        if lease.is_offered:
+            self._busy(lease, "it waits to be accepted or rejected")
+        if not affordable(terms):
+            raise NoPlaceError(Refusal("price", too_high(terms)))
         if terms.kind is not lease.kind:
             raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another kind")
         if under_way and terms.start != lease.request.start:

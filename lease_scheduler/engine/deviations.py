@@ -365,6 +365,7 @@ class Deviations:
                 other.kind is not LeaseKind.DEADLINE
                 or other.lease_id in self._state.operations
                 or other.lease_id == lease.lease_id
+                or other.is_offered
             ):
                 continue
             last = other.reservations[-1] if other.reservations else None

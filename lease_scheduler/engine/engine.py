@@ -13,12 +13,16 @@ from lease_scheduler.engine.interfaces import (
     Cloud,
     ImageCarrier,
     Operation,
+    Pricing,
     Recorder,
     Store,
 )
+from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.prices import NoPrices, Prices, affordable, too_high
 from lease_scheduler.engine.state import EngineOptions, EngineState
-from lease_scheduler.engine.stepping import Steps
+from lease_scheduler.engine.stepping import Steps, Submission
+from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
@@ -38,6 +42,7 @@ class Engine:
     ``step`` does everything that is due at the clock's present instant. Whoever runs the engine calls it whenever
     ``next_due`` has come, the cloud has something to report, or a request was submitted.
 
+    :param pricing: what leases cost; nothing if there is none
     :param carrier: brings disk images to hosts, if the planner plans that
     :raises InvalidValueError: nobody brings the images that the planner plans to have brought
     """
@@ -51,17 +56,23 @@ class Engine:
         store: Store,
         recorder: Recorder,
         options: EngineOptions,
+        pricing: Pricing | None = None,
         carrier: ImageCarrier | None = None,
     ) -> None:
         if planner.plan.images is not None and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
         self._state = EngineState(planner, cloud, store, recorder, options)
+        self._prices = Prices(self._state, pricing or NoPrices())
+        self._offers = Offers(self._state, self._prices)
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations)
         self._changes = Changes(self._state, admission)
-        self._steps = Steps(self._state, admission, self._deviations, self._outages, carrier)
+        transfers = Transfers(self._state, self._deviations, carrier)
+        self._steps = Steps(
+            self._state, admission, self._prices, self._offers, self._deviations, self._outages, transfers
+        )
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------
@@ -105,21 +116,27 @@ class Engine:
             plan.block(plan.site.index[name], since, FOREVER if until is None else until)
         state.closed_hosts.update(plan.site.index[name] for name in closed)
         self._known.update(lease.lease_id for lease in kept)
-        self._steps.submitted.extend((lease.request, None) for lease in undecided)
+        self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 
-    def submit(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> None:
+    def submit(
+        self, request: LeaseRequest, least: tuple[int, ...] | None = None, *, offered_for: int | None = None
+    ) -> None:
         """Take a request; the next step decides on it.
 
         :param least: for each node set the fewest VMs that will do, if not all; the lease's terms then have as many as
             it was granted
-        :raises InvalidValueError: there was a lease of that id before, or the range makes no sense
+        :param offered_for: seconds for which the lease is held for its consumer until he accepts it, fewer if it would
+            have to begin before; none if it need not be accepted
+        :raises InvalidValueError: there was a lease of that id before, the range makes no sense, or a lease like this
+            cannot be held
         """
         if request.lease_id in self._known:
             raise InvalidValueError("lease_id", f"there is a lease {request.lease_id} already")
         if least is not None:
             check_least(request, least)
+        until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._steps.submitted.append((request, least))
+        self._steps.submitted.append(Submission(request, least, until))
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
         """What would become of a request if it came now; nothing of it is kept.
@@ -136,7 +153,45 @@ class Engine:
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
-        return quote(self._state.planner, request, self._steps.sequence, now, least=least, earliest=earliest)
+        found = quote(self._state.planner, request, self._steps.sequence, now, least=least, earliest=earliest)
+        if found.lease is None or not self._prices.applies_to(found.lease.request):
+            return found
+        price = self._prices.of(found.lease.request, found.suspension_hours).amount
+        priced = replace(found.lease.request, price=price)
+        if affordable(priced):
+            return replace(found, lease=replace(found.lease, request=priced), price=price)
+        return Quote(refusal=Refusal("price", too_high(priced)), price=price)
+
+    # -- leases that are held ----------------------------------------------------------------------------
+
+    def accept(self, lease_id: str) -> Lease:
+        """The consumer of a lease that is held for him wants it.
+
+        :return: its new value
+        :raises InvalidValueError: there is no such live lease, or it is not held
+        """
+        now = self._clock.now()
+        self._offers.accept(self._offered(lease_id), now)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+        return self._live(lease_id)
+
+    def reject(self, lease_id: str, reason: str = "its quote was rejected") -> None:
+        """The consumer of a lease that is held for him does not want it.
+
+        :param reason: why, for people
+        :raises InvalidValueError: there is no such live lease, or it is not held
+        """
+        now = self._clock.now()
+        self._offers.turn_down(self._offered(lease_id), now, reason)
+        self._state.publish(now)
+        self._steps.serve_queue(now)
+
+    def _offered(self, lease_id: str) -> Lease:
+        lease = self._live(lease_id)
+        if not lease.is_offered:
+            raise InvalidValueError("lease_id", f"lease {lease_id} is not an open quote")
+        return lease
 
     def windows(self, node_set: NodeSet, start: int, end: int, duration: int, *, making_room: bool = False) -> Windows:
         """When there is room for the VMs of a node set, from now on; see ``plan.windows``."""
@@ -185,11 +240,16 @@ class Engine:
     def end(self, lease_id: str, reason: str = "ended by its consumer") -> None:
         """End a lease now: as done if its VMs run or their memory is saved, as cancelled if nothing has begun.
 
+        One that is held for its consumer is rejected.
+
         :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
         """
         now = self._clock.now()
         lease = self._live(lease_id)
+        if lease.is_offered:
+            self.reject(lease_id, reason)
+            return
         self._followed_up(Change(lease, self._changes.end(lease, now, reason), ()), now)
 
     def _live(self, lease_id: str) -> Lease:
@@ -209,13 +269,16 @@ class Engine:
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
-        """End a lease because its consumer wants so (haizea F16).
+        """End a lease because its consumer wants so (haizea F16); one that is held for him is rejected.
 
         :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
         """
         lease = self._live(lease_id)
         now = self._clock.now()
+        if lease.is_offered:
+            self.reject(lease_id, reason)
+            return
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
         self._state.cloud.discard(lease_id, now)

@@ -154,6 +154,29 @@ class Recorder(Protocol):
         ...
 
 
+class Pricing(Protocol):
+    """What leases cost (haizea F37, F78).
+
+    :ivar charges: whether leases have prices at all
+    :ivar surcharge: how often node-hours count in which others are suspended and resumed
+    """
+
+    charges: bool
+    surcharge: float
+
+    def rate(self, user: str | None, highest: float | None) -> float:
+        """Money per node and hour for a user, and what he would pay at most, if that is known."""
+        ...
+
+    def quoted(self) -> None:
+        """A lease has been offered at the rate."""
+        ...
+
+    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
+        """A user has taken or turned down a lease at a rate."""
+        ...
+
+
 class Admission(Protocol):
     """Which requests are considered at all (haizea F35)."""
 

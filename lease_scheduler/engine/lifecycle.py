@@ -7,6 +7,7 @@ from dataclasses import replace
 from lease_scheduler.engine.agenda import Due
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.offers import EXPIRED, Offers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing
@@ -19,14 +20,18 @@ _BEGINNINGS = frozenset({Due.START, Due.MIGRATE, Due.RESUME})
 class Lifecycle:
     """Does what is due and follows up what the cloud has completed."""
 
-    def __init__(self, state: EngineState, deviations: Deviations) -> None:
+    def __init__(self, state: EngineState, deviations: Deviations, offers: Offers) -> None:
         self._state = state
         self._deviations = deviations
+        self._offers = offers
 
     # -- what is due -------------------------------------------------------------------------------------
 
     def act(self, what: Due, lease: Lease, now: int) -> None:
         """Do what is due for a lease."""
+        if what is Due.EXPIRE:
+            self._offers.turn_down(lease, now, EXPIRED)
+            return
         reservation = lease.reservations[0]
         if what in _BEGINNINGS and reservation.run_end <= now:
             self._deviations.missed(lease, now)

@@ -1,4 +1,4 @@
-"""Reservations whose VMs are booted ahead, so that they run at the start (haizea 7.3)."""
+"""Reservations and deadline leases whose VMs are booted ahead, so that they run at the start (haizea 7.3)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.model.lease import Lease
 
 
 class Preparation:
-    """Takes the hosts of a reservation some time before its start, if nobody else has them then.
+    """Takes the hosts of such a lease some time before its start, if nobody else has them then.
 
     Nothing is promised for that time: whoever has the hosts keeps them until the start, and the VMs boot late. A
     suspension that makes room is over in time if ``PlanningOptions.suspend_buffer`` is at least as long.
@@ -22,7 +22,7 @@ class Preparation:
         self._state = state
 
     def next_due(self) -> int | None:
-        """The next instant at which hosts may be taken ahead; none if no reservation waits for that."""
+        """The next instant at which hosts may be taken ahead; none if no lease waits for that."""
         while (entry := self._state.preparations.first()) is not None:
             instant, _, lease_id = entry
             if self._waiting(lease_id, instant) is not None:
@@ -31,7 +31,7 @@ class Preparation:
         return None
 
     def prepare(self, now: int) -> None:
-        """Begin with every reservation whose time has come and whose hosts are free."""
+        """Begin with every lease whose time has come and whose hosts are free."""
         state = self._state
         while (entry := state.preparations.pop(now)) is not None:
             instant, what, lease_id = entry

@@ -179,6 +179,23 @@ class UsageRecord:
     hosts: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class RevenueRecord:
+    """What a lease that is over has earned, or what was not earned by one that did not come about (haizea F82).
+
+    :ivar outcome: ``earned``; ``rejected``, there was no place; ``rejected_by_user``
+    :ivar price: none if nothing was quoted
+    :ivar max_price: what its consumer would have paid at most, none if that is not known
+    """
+
+    lease_id: str
+    project_id: str
+    instant: int
+    outcome: str
+    price: float | None
+    max_price: float | None
+
+
 #: What the types of messages begin with that are for filters of leases; all others are notifications.
 FOR_FILTERS = "enforcement."
 
@@ -197,6 +214,7 @@ class Changes:
 
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
+    :ivar pricing: what a pricing policy has learnt, by its name and the subject
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
     """
 
@@ -207,6 +225,8 @@ class Changes:
     begun: list[Intent] = field(default_factory=list)
     over: list[int] = field(default_factory=list)
     usage: list[UsageRecord] = field(default_factory=list)
+    revenue: list[RevenueRecord] = field(default_factory=list)
+    pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)
@@ -223,6 +243,8 @@ class Changes:
             or self.begun
             or self.over
             or self.usage
+            or self.revenue
+            or self.pricing
             or self.messages
             or self.hosts
             or self.floating_ips
@@ -238,6 +260,7 @@ class Snapshot:
 
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
+    :ivar pricing: what pricing policies have learnt, by policy and subject
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """
@@ -252,3 +275,4 @@ class Snapshot:
     next_sequence: int
     next_intent: int
     clock: int
+    pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -26,8 +26,8 @@ class EngineOptions:
 
     :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
     :ivar boot_attempts: how often the VMs of a lease are started before it fails
-    :ivar preparation_time: seconds before the start of a reservation from which on its VMs are booted, if its hosts are
-        free then
+    :ivar preparation_time: seconds before the start of a reservation or deadline lease from which on its VMs are
+        booted, if its hosts are free then
     :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
@@ -117,6 +117,7 @@ class EngineState:
             self.options.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and lease.state is LeaseState.READY
+            and not lease.is_offered
             and bool(lease.reservations)
             and bool(lease.reservations[0].assignment)
             and not lease.is_prepared
@@ -182,7 +183,8 @@ class EngineState:
 
         :return: its last value
         """
-        final = replace(lease.to(state, reason=reason), reservations=(), ended=now, active_since=None, saved_on=None)
+        over = lease.to(state, reason=reason)
+        final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
         self.operations.pop(lease.lease_id, None)
         self.running.discard(lease.lease_id)
         self.failed_boots.pop(lease.lease_id, None)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from lease_scheduler.engine.agenda import next_due
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, ImageCarrier
+from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
 from lease_scheduler.engine.lifecycle import Lifecycle
+from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.preparation import Preparation
+from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -22,12 +25,26 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import most_on_site, refusal_of
 
 
+@dataclass(frozen=True)
+class Submission:
+    """A request that was not decided on yet.
+
+    :ivar least: for each node set the fewest VMs that will do, if not all
+    :ivar offered_until: if it is to be held for its consumer: until when at most
+    """
+
+    request: LeaseRequest
+    least: tuple[int, ...] | None = None
+    offered_until: int | None = None
+
+
 class Steps:
     """Does what is due at an instant.
 
     :param state: what the parts of the engine share
     :param admission: which requests are considered at all
-    :ivar submitted: requests that were not decided on yet, each with the fewest VMs that will do if not all
+    :param prices: what leases cost
+    :ivar submitted: requests that were not decided on yet
     :ivar sequence: position of the next request in the order of submission
     """
 
@@ -35,19 +52,23 @@ class Steps:
         self,
         state: EngineState,
         admission: Admission,
+        prices: Prices,
+        offers: Offers,
         deviations: Deviations,
         outages: Outages,
-        carrier: ImageCarrier | None = None,
+        transfers: Transfers,
     ) -> None:
         self._state = state
         self._admission = admission
+        self._prices = prices
+        self._offers = offers
         self._deviations = deviations
         self._outages = outages
-        self._lifecycle = Lifecycle(state, deviations)
+        self._lifecycle = Lifecycle(state, deviations, offers)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
-        self._transfers = Transfers(state, deviations, carrier)
-        self.submitted: deque[tuple[LeaseRequest, tuple[int, ...] | None]] = deque()
+        self._transfers = transfers
+        self.submitted: deque[Submission] = deque()
         self.sequence = 0
 
     def step(self, now: int) -> None:
@@ -89,8 +110,9 @@ class Steps:
         self._evasion.evade(now)
         self._preparation.prepare(now)
         plan = self._state.planner.plan
+        agree = partial(self._prices.agree_in_queue, now=now) if self._prices.are_asked else None
         while True:
-            self._state.planner.process_queue(now + self._state.options.planning_lead)
+            self._state.planner.process_queue(now + self._state.options.planning_lead, agree)
             self._state.publish(now)
             self._transfers.begin_due(now)
             waiting, live = plan.queue_length, len(plan.leases)
@@ -174,8 +196,9 @@ class Steps:
     def _admit(self, now: int) -> None:
         state = self._state
         while self.submitted:
-            request, least = self.submitted.popleft()
-            lease = state.put(replace(Lease(request, self.sequence).to(LeaseState.PENDING)))
+            asked = self.submitted.popleft()
+            request, least = asked.request, asked.least
+            lease = state.put(Lease(request, self.sequence, offered_until=asked.offered_until).to(LeaseState.PENDING))
             self.sequence += 1
             smallest = request if least is None else with_counts(request, least)
             refusal = too_large(state.planner.context, smallest) or self._admission.refusal(request, now)
@@ -192,10 +215,19 @@ class Steps:
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state
         try:
-            if least is None:
-                state.planner.place(lease, now)
-            else:
-                state.planner.place_most(lease, least, now)
+            # If it is not wanted for its price, nobody need make room for it.
+            with state.planner.plan.tentative():
+                if least is None:
+                    placed = state.planner.place(lease, now)
+                else:
+                    placed = state.planner.place_most(lease, least, now)
+                if placed.is_offered:
+                    placed = state.put(self._offers.before_room_is_made(placed, now))
+                if self._prices.are_asked:
+                    state.put(self._prices.agree(placed))
+        except PriceTooHighError as error:
+            self._prices.refused(lease, error, now)
+            return
         except NotPlannableError as error:
             reason = str(error)
             if state.options.explain_refusals:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.reservation import Reservation
-from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.resources import FLOATING_IP, Resources
 from lease_scheduler.model.states import (
     FINAL_STATES,
     LeaseState,
@@ -109,7 +109,8 @@ class LeaseRequest:
     :ivar preemptible: whether the lease may be interrupted
     :ivar preemption_mode: how it is interrupted
     :ivar user: consumer, for per-user policies; none if unknown
-    :ivar price: what the consumer pays or offers, none if not priced
+    :ivar price: what the consumer pays, fixed once it is quoted; none if not priced
+    :ivar max_price: the most that the consumer would pay, none if he was not asked
     :ivar software: disk image, none if not managed
     :ivar moves_others: whether other promises of which nothing has begun are moved off its hosts, as for maintenance;
         only for reservations that name their hosts
@@ -128,6 +129,7 @@ class LeaseRequest:
     preemption_mode: PreemptionMode = PreemptionMode.SUSPEND
     user: str | None = None
     price: float | None = None
+    max_price: float | None = None
     software: DiskImage | None = None
     moves_others: bool = False
     extras: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -162,6 +164,12 @@ class LeaseRequest:
         """How many VMs the lease has."""
         return sum(node_set.count for node_set in self.nodes)
 
+    @property
+    def node_hours(self) -> float:
+        """Hours that all its VMs together are asked for (haizea F78); addresses are no VMs."""
+        nodes = sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
+        return nodes * self.duration / 3_600
+
     def total(self, resource_class: str) -> int:
         """What all VMs together need of one class."""
         return sum(node_set.count * node_set.resources.get(resource_class, 0) for node_set in self.nodes)
@@ -194,6 +202,8 @@ class Lease:
     :ivar active_since: when its present run began, none if it does not run
     :ivar reservations: what is held for it now and later, earliest first
     :ivar saved_on: host index of each VM's saved memory while it is suspended
+    :ivar offered_until: of a lease that is held for its consumer until he accepts it: when the offer ends. Until then
+        nothing of it begins
     :ivar reason: why it is in this state, for people
     """
 
@@ -207,6 +217,7 @@ class Lease:
     reservations: tuple[Reservation, ...] = ()
     saved_on: tuple[int, ...] | None = None
     reason: str = ""
+    offered_until: int | None = None
 
     @property
     def lease_id(self) -> str:
@@ -227,6 +238,11 @@ class Lease:
     def is_final(self) -> bool:
         """Whether nothing can happen to it any more."""
         return self.state in FINAL_STATES
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether it waits for its consumer's word."""
+        return self.offered_until is not None
 
     @property
     def is_prepared(self) -> bool:

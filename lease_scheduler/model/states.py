@@ -66,6 +66,10 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
 #: state is saved. Haizea had neither; these rows are ours.
 _HAS_SAVED_STATE = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
 
+#: A consumer may turn down what waits for his word: a lease that got its place out of the queue, and so its price, or
+#: one that was held for him. The program has the first as a lease that is not schedulable; these rows are ours.
+_MAY_BE_TURNED_DOWN = frozenset({_S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY})
+
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 
 #: State -> the states that may follow it. Final states have no followers.
@@ -74,6 +78,7 @@ TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
     | (frozenset({_S.CANCELLED}) if state is not _S.NEW and state not in FINAL_STATES else frozenset())
     | (frozenset({_S.FAILED}) if state in _FAILABLE else frozenset())
     | (frozenset({_S.QUEUED, _S.DONE}) if state in _HAS_SAVED_STATE else frozenset())
+    | (frozenset({_S.REJECTED_BY_USER}) if state in _MAY_BE_TURNED_DOWN else frozenset())
     for state in _S
 }
 

@@ -54,9 +54,8 @@ def with_place(lease: Lease, *reservations: Reservation) -> Lease:
 
 
 def requested_start(lease: Lease, now: int) -> int:
-    """The earliest instant at which a deadline lease may begin."""
-    start = lease.request.start
-    return now if start is None else max(now, start)
+    """The earliest instant at which a deadline lease may begin; one that is offered not before it must be accepted."""
+    return max(now, lease.request.start or 0, lease.offered_until or 0)
 
 
 # -- at the requested start, with preemption that keeps the victims' deadlines (haizea F57) ------------------
@@ -175,7 +174,7 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, first_start:
     with plan.tentative():
         order: list[tuple[float, int, Lease, int]] = []
         for other in list(plan.leases.values()):
-            if other.kind is not LeaseKind.DEADLINE or not other.reservations:
+            if other.kind is not LeaseKind.DEADLINE or not other.reservations or other.is_offered:
                 continue
             last = other.reservations[-1]
             if last.first_instant <= now or last.end <= first_start:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import with_place
@@ -59,7 +60,7 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
     candidates = []
     for lease in context.plan.leases.values():
         request = lease.request
-        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1:
+        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1 or lease.is_offered:
             continue
         if (
             lease.state not in (LeaseState.READY, LeaseState.SCHEDULED)
@@ -80,13 +81,14 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
         work = request.node_count * request.duration
         if filled + work > nodes * window:
             break
-        if _pull(context, lease, now, window_end):
+        if pull(context, lease, now, window_end):
             filled += work
             moved += 1
     return moved
 
 
-def _pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
+def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
+    """Give a deadline lease of which nothing has begun an earlier place in ``[now, window_end)`` if there is one."""
     plan = context.plan
     request = lease.request
     assert request.start is not None
@@ -98,6 +100,31 @@ def _pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> 
             if reservation is None or reservation.start >= old.start:
                 raise NotPlannableError("no better place")
             plan.put(with_place(loose, reservation))
+    except NotPlannableError:
+        return False
+    return True
+
+
+def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
+    """Let a lease that runs and was to make room run to its end where it is, if nobody is in the way any more.
+
+    :return: whether it does
+    """
+    plan = context.plan
+    if lease.active_since is None or not lease.reservations:
+        return False
+    first, run_end = lease.reservations[0], lease.active_since + lease.remaining
+    deadline = lease.request.deadline
+    if first.closing is Closing.SHUTDOWN or run_end <= now or (deadline is not None and run_end > deadline):
+        return False
+    end = run_end + context.suspension.shutdown_time(lease.request)
+    whole = replace(lease, reservations=(replace(first, run_end=run_end, end=end, closing=Closing.SHUTDOWN),))
+    try:
+        with plan.tentative():
+            plan.put(replace(lease, reservations=()))
+            if not plan.has_room(whole, now, end):
+                raise NotPlannableError("others are in the way")
+            plan.put(whole)
     except NotPlannableError:
         return False
     return True

@@ -25,6 +25,11 @@ def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...
     return demands if usable is None else only_on(demands, usable)
 
 
+def is_anywhere_in_time(plan: Plan, request: LeaseRequest, start: int) -> bool:
+    """Whether every host can have a lease's image when the lease starts."""
+    return plan.images is None or usable_at(plan.images, request, start, len(plan.site)) is None
+
+
 def only_on(demands: tuple[Demand, ...], usable: BoolArray) -> tuple[Demand, ...]:
     """Node sets that may use some hosts only.
 

@@ -29,6 +29,10 @@ class NotPlannableError(LeaseSchedulerError):
     """There is no place for a lease; the plan is as it was."""
 
 
+class ImageTooLateError(NotPlannableError):
+    """There are hosts for a lease, but its disk image cannot be there when it starts."""
+
+
 class _TriedError(NotPlannableError):
     """Ends a block that was entered only to see what would be."""
 
@@ -95,7 +99,7 @@ class Plan:
         try:
             self.images, lease = followed(self.images, self.leases.get(lease.lease_id), lease)
         except NotInTimeError as error:
-            raise NotPlannableError(str(error)) from error
+            raise ImageTooLateError(str(error)) from error
         return lease
 
     def _note_change(self, lease: Lease) -> Lease | None:
@@ -186,13 +190,17 @@ class Plan:
 
     def take_changes(self) -> list[tuple[Lease | None, Lease]]:
         """Leases that were put since the last call, each as (value before, value now)."""
-        changes = [
+        changes = self.changes()
+        self._before.clear()
+        return changes
+
+    def changes(self) -> list[tuple[Lease | None, Lease]]:
+        """What ``take_changes`` would give."""
+        return [
             (before, self.leases[lease_id])
             for lease_id, before in self._before.items()
             if self.leases.get(lease_id) not in (None, before)
         ]
-        self._before.clear()
-        return changes
 
     # -- what leases need and hold -----------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from lease_scheduler.model.host import Site
@@ -13,12 +14,12 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
-from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
+from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.exact import make_room, place_exactly
 from lease_scheduler.plan.interfaces import HostSelection, Preemption
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.most import most_that_fits
-from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
@@ -26,6 +27,10 @@ from lease_scheduler.plan.transfers.images import Images
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.plan.transfers.preference import HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
+
+#: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
+#: place; none if he does not want it, and then the lease has left the queue.
+Agree = Callable[[Lease], Lease | None]
 
 
 class Planner:
@@ -56,6 +61,8 @@ class Planner:
         self.options = options
         self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
         self.deadline_preemption = deadline_preemption
+        # Nobody's work is lost for a lease that may not be wanted in the end.
+        self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
 
     # -- requests ----------------------------------------------------------------------------------------
 
@@ -69,7 +76,8 @@ class Planner:
         """
         self.plan.pass_to(now)
         if lease.kind is LeaseKind.DEADLINE:
-            return plan_deadline(self.context, lease, now, may_preempt=self.deadline_preemption)
+            context = self._for_offers if lease.is_offered else self.context
+            return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
         if start is None and lease.kind is LeaseKind.IMMEDIATE:
             return self._place_at_once(lease, now, present)
         if start is None:
@@ -89,17 +97,18 @@ class Planner:
 
     def _place_from(self, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
         """A reservation or immediate lease from an instant on."""
+        context = self._for_offers if lease.is_offered else self.context
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
         if lease.request.moves_others:
             return place_clearing(
-                self.context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
+                context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
             )
         may_preempt = lease.kind is LeaseKind.RESERVATION
         reservation, in_the_way = place_exactly(
-            self.context, lease.request, start, now, may_preempt=may_preempt, present=present
+            context, lease.request, start, now, may_preempt=may_preempt, present=present
         )
-        make_room(self.context, in_the_way, start, now)
+        make_room(context, in_the_way, start, now)
         return self.plan.put(with_place(lease, reservation))
 
     def place_most(
@@ -144,8 +153,11 @@ class Planner:
         limit = self.options.backfilling_limit
         return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
 
-    def process_queue(self, now: int) -> None:
-        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48)."""
+    def process_queue(self, now: int, agree: Agree | None = None) -> None:
+        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48).
+
+        :param agree: asked before a lease gets its place; nobody is asked if there is none
+        """
         if self.plan.queue_is_empty:
             return
         may_wait = self.can_wait_with_place(now)
@@ -155,7 +167,12 @@ class Planner:
         for lease in self.plan.queued():
             reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
             if reservation is not None:
-                self.plan.put(with_place(lease, reservation))
+                placed: Lease | None = with_place(lease, reservation)
+                if agree is not None and placed is not None:
+                    placed = agree(placed)
+                if placed is None:
+                    continue
+                self.plan.put(placed)
                 may_wait = self.can_wait_with_place(now)
                 if not may_wait and self.plan.availability.is_full(now, needed):
                     return
@@ -179,7 +196,15 @@ class Planner:
         """
         self.plan.pass_to(now)
         with self.plan.tentative():
-            return plan_rest(self.context, lease, now)
+            return plan_rest(self.context, lease, max(now, lease.offered_until or 0))
+
+    def sooner(self, lease: Lease, now: int) -> Lease:
+        """An earlier place for a deadline lease of which nothing has begun, if there is one.
+
+        :return: its value in the plan
+        """
+        pull(self.context, lease, now, lease.reservations[-1].end)
+        return self.plan.leases[lease.lease_id]
 
     def release(self, lease: Lease) -> Lease:
         """Let a lease hold nothing any more, now or later."""

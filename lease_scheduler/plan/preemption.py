@@ -31,6 +31,8 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         victim = lease.request
         if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
             continue
+        if lease.is_offered:
+            continue
         suspended = _can_be_cut(context, lease, reservation, start, now)
         if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
             continue

@@ -11,7 +11,8 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.most import most_that_fits, with_counts
-from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.overhead import suspension_hours
+from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.soonest import place_soonest
 
@@ -27,6 +28,8 @@ class Quote:
     :ivar moved: ids of leases that would hold as much, but elsewhere or at another time
     :ivar queue_position: of a best-effort lease, how many wait before it
     :ivar refusal: why it is refused, none if it is granted
+    :ivar suspension_hours: node-hours in which others would be suspended and resumed for it
+    :ivar price: what it would cost, none if it is not priced
     """
 
     lease: Lease | None = None
@@ -34,6 +37,8 @@ class Quote:
     moved: tuple[str, ...] = ()
     queue_position: int | None = None
     refusal: Refusal | None = None
+    suspension_hours: float = 0.0
+    price: float | None = None
 
     @property
     def granted(self) -> bool:
@@ -85,12 +90,13 @@ def quote(
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner.context, smallest, now, error))
     changed.sort(key=lambda values: values[0].sequence)
-    lost = [old.lease_id for old, new in changed if _loses(old, new)]
+    lost = [old.lease_id for old, new in changed if loses(old, new)]
     return Quote(
         lease,
         preempted=tuple(lost),
         moved=tuple(old.lease_id for old, _ in changed if old.lease_id not in lost),
         queue_position=position,
+        suspension_hours=suspension_hours(planner.context, changed),
     )
 
 
@@ -104,10 +110,12 @@ def refusal_of(context: PlanningContext, request: LeaseRequest, now: int, error:
     """Why there was no place, from the error that said so and the plan."""
     if isinstance(error, InTheWayError):
         return Refusal("in-the-way", str(error), leases=error.leases)
+    if isinstance(error, ImageTooLateError):
+        return Refusal("image", str(error))
     return explain(context, request, now)
 
 
-def _loses(old: Lease, new: Lease) -> bool:
+def loses(old: Lease, new: Lease) -> bool:
     """Whether a lease has less of its run planned than before, or it is interrupted."""
     return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
 

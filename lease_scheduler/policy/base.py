@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -36,3 +37,19 @@ class PolicyOptions(Mapping[str, str]):
         if not text.isdecimal():
             raise InvalidValueError(f"policy option {name}", f"must be a whole number of at least 0, not {text!r}")
         return int(text)
+
+    def number(self, name: str, default: float) -> float:
+        """An option as a number of at least 0.
+
+        :raises InvalidValueError: it is something else
+        """
+        text = self._values.get(name)
+        if text is None:
+            return default
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not isfinite(value) or value < 0:
+            raise InvalidValueError(f"policy option {name}", f"must be a number of at least 0, not {text!r}")
+        return value

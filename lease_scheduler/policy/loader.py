@@ -12,6 +12,7 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
+from lease_scheduler.policy.pricing.base import PricingPolicy
 
 _NAMESPACE = "lease_scheduler.policy."
 
@@ -43,8 +44,18 @@ def load_host_selection(name: str, options: PolicyOptions) -> HostSelectionPolic
     return policy
 
 
+def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
+    """A pricing policy of that name, which has learnt nothing yet.
+
+    :raises InvalidValueError: there is none, or an option of it is wrong
+    """
+    policy: PricingPolicy = _load("pricing", name, options)
+    policy.name = name
+    return policy
+
+
 def policy_names(kind: str) -> list[str]:
-    """Names of the installed policies of a kind: ``admission``, ``preemption``, ``host_selection``."""
+    """Names of the installed policies of a kind: ``admission``, ``preemption``, ``host_selection``, ``pricing``."""
     return sorted(ExtensionManager(_NAMESPACE + kind, invoke_on_load=False).names())
 
 

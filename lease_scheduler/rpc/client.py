@@ -89,6 +89,18 @@ class RpcEngineClient:
         """What ``create_lease`` would come to, keeping nothing."""
         return self._ask(context, "quote_lease", lease=lease)
 
+    def offer_lease(self, context: Document, lease: Document) -> Document:
+        """Hold a lease for its consumer until he accepts it."""
+        return self._ask(context, "offer_lease", lease=lease)
+
+    def accept_lease(self, context: Document, lease_id: str) -> Document:
+        """Its consumer wants a lease that is held for him."""
+        return self._ask(context, "accept_lease", lease_id=lease_id)
+
+    def reject_lease(self, context: Document, lease_id: str) -> Document:
+        """Its consumer does not want a lease that is held for him."""
+        return self._ask(context, "reject_lease", lease_id=lease_id)
+
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Change some keys of the lease document."""
         return self._ask(context, "update_lease", lease_id=lease_id, changes=changes)

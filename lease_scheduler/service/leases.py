@@ -8,13 +8,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
-from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.quote import loses
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.notifications import document_message
@@ -45,13 +46,23 @@ class Leases:
     def create(self, context: Document, lease: Document) -> Answer:
         """Admit and plan a lease.
 
-        :raises RefusedError: there is no place, or it may not be made
+        :raises RefusedError: there is no place, it may not be made, or it costs more than its consumer would pay
         """
+        return self._make(context, lease, offered=False)
+
+    def offer(self, context: Document, lease: Document) -> Answer:
+        """Hold a lease for its consumer until he accepts it; what ``quote`` would tell, and its id.
+
+        :raises RefusedError: as in ``create``, or a lease like this cannot be held
+        """
+        return self._make(context, lease, offered=True)
+
+    def _make(self, context: Document, lease: Document, *, offered: bool) -> Answer:
         expires = context.get("expires")
         enforcement = self._enforcement
         with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
             if enforcement.is_on and not lease.get("maintenance"):
-                proposal = self._proposal(lease, expires)
+                proposal = self._proposal(lease, expires, offered=offered)
                 if proposal is not None:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
@@ -59,7 +70,7 @@ class Leases:
             lease, groups = self._with_groups(lease, expires)
             try:
                 with self._site.transaction(expires), _refusals():
-                    return self._create(lease)
+                    return self._create(lease, offered=offered)
             except BaseException:
                 if groups:
                     self._remove_groups(groups)
@@ -96,7 +107,7 @@ class Leases:
         ]
         return {**lease, "reservations": reservations}, list(made.values())
 
-    def _proposal(self, lease: Document, expires: float | None) -> Proposal | None:
+    def _proposal(self, lease: Document, expires: float | None, *, offered: bool) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
 
         :raises RefusedError: there is no place, so there is nothing to ask
@@ -107,32 +118,81 @@ class Leases:
                 return None
             terms = self._terms(lease)
             found = site.engine.quote(terms.request, terms.least)
+            if found.price is not None and found.refusal is not None:
+                # The policy is to know that it was turned down.
+                self._create(lease, offered=offered)
             if found.refusal is not None:
+                self._note_missed(terms)
                 raise NoPlaceError(found.refusal)
             assert found.lease is not None
             return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
 
-    def _create(self, lease: Document) -> Answer:
+    def _note_missed(self, terms: Terms) -> None:
+        """Note what a lease for which there is no place would have been worth, if its consumer says so."""
+        request, work = terms.request, self._site.work
+        if request.max_price is not None:
+            project_id = terms.document.project_id
+            missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
+            work.changes.revenue.append(missed)
+
+    def _create(self, lease: Document, *, offered: bool) -> Answer:
         site = self._site
         if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
             # Asked for a second time, because the first answer was lost; it may be over by now.
-            return {"lease_id": lease["id"]}
+            again = site.work.leases.get(lease["id"])
+            return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
         terms = self._terms(lease)
+        before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
-        site.engine.submit(terms.request, terms.least)
+        try:
+            site.engine.submit(terms.request, terms.least, offered_for=site.options.quote_lifetime if offered else None)
+        except InvalidValueError as error:
+            del site.work.documents[terms.document.lease_id]
+            raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
         site.engine.step()
         made = site.work.leases[terms.request.lease_id]
+        if made.state is LeaseState.REJECTED_BY_USER:
+            raise RefusedError(409, made.reason, "max_price")
         if made.state is LeaseState.REJECTED:
             refusal = self._refusal(terms)
             raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, made.reason)
         if made.state is LeaseState.FAILED:
             raise RefusedError(409, made.reason)
         self._put_document(numbered(terms.document, made.request))
-        return {"lease_id": made.lease_id}
+        if not offered:
+            return {"lease_id": made.lease_id}
+        after = site.work.leases
+        return self._offer_of(made, [key for key, old in before.items() if key in after and loses(old, after[key])])
+
+    def _offer_of(self, lease: Lease, preempted: Iterable[str]) -> Answer:
+        """A lease that is held, as it is told."""
+        return {
+            **self._granted(lease),
+            "preempts": list(preempted),
+            "lease_id": lease.lease_id,
+            "expires_at": lease.offered_until,
+        }
+
+    def _granted(self, lease: Lease) -> Answer:
+        """A lease that there is a place for, as it is told."""
+        held = lease.reservations
+        return {
+            "granted": True,
+            "reason": "",
+            "start": held[0].run_start if held else None,
+            "end": held[-1].run_end if held else None,
+            "hosts": self._site.store.units.ids(held[0].assignment) if held else [],
+            "preempts": [],
+            "alternatives": [],
+            "queue_position": None,
+            "price": lease.request.price,
+        }
 
     def _terms(self, lease: Document) -> Terms:
         site = self._site
         terms = build_terms(lease, site.pool(), site.work.now)
+        if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
+            raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
 
     def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
@@ -169,18 +229,45 @@ class Leases:
                     "preempts": [],
                     "alternatives": [] if refusal is None else alternatives(refusal),
                     "queue_position": None,
+                    "price": found.price,
                 }
-            held = found.lease.reservations
-            return {
-                "granted": True,
-                "reason": "",
-                "start": held[0].run_start if held else None,
-                "end": held[-1].run_end if held else None,
-                "hosts": site.store.units.ids(held[0].assignment) if held else [],
-                "preempts": list(found.preempted),
-                "alternatives": [],
-                "queue_position": found.queue_position,
-            }
+            preempted = list(found.preempted)
+            return {**self._granted(found.lease), "preempts": preempted, "queue_position": found.queue_position}
+
+    # -- leases that are held --------------------------------------------------------------------------------
+
+    def accept(self, context: Document, lease_id: str) -> Answer:
+        """The consumer of a lease that is held for him wants it.
+
+        :raises RefusedError: it is not held, or not any more
+        """
+        site = self._site
+        with site.transaction(context.get("expires")), _refusals():
+            self._check_offered(lease_id)
+            site.engine.accept(lease_id)
+            site.engine.step()
+            document = replace(site.work.documents[lease_id], updated_at=site.work.now)
+            self._put_document(document)
+            site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
+            return {"lease_id": lease_id}
+
+    def reject(self, context: Document, lease_id: str) -> Answer:
+        """The consumer of a lease that is held for him does not want it.
+
+        :raises RefusedError: it is not held, or not any more
+        """
+        with self._site.transaction(context.get("expires")), _refusals():
+            self._check_offered(lease_id)
+            self._site.engine.reject(lease_id)
+            self._site.engine.step()
+            return {}
+
+    def _check_offered(self, lease_id: str) -> None:
+        lease = self._site.work.leases.get(lease_id)
+        if lease is None or not lease.is_offered:
+            raise RefusedError(
+                409, f"lease {lease_id} is not an open quote: it was accepted, is over, or never was one"
+            )
 
     # -- changing --------------------------------------------------------------------------------------------
 
@@ -387,4 +474,5 @@ def _refusals() -> Iterator[None]:
 
 
 _NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
-_FIELDS = {"past": "start_date", "deadline": "deadline"}
+_KEYS = {"start": "start_date"}
+_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}

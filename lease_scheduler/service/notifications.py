@@ -9,7 +9,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 #: Version of the payload; its second number grows with every field that is added.
-PAYLOAD_VERSION = "1.0"
+PAYLOAD_VERSION = "1.1"
 
 #: Transitions that have a name of their own in Blazar's notifications.
 _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
@@ -30,6 +30,8 @@ def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, A
         "degraded": document.degraded,
         "start": held[0].run_start if held else lease.started,
         "end": held[-1].run_end if held else lease.ended,
+        "price": lease.request.price,
+        "offered_until": lease.offered_until,
         "instant": instant,
     }
 

@@ -28,6 +28,9 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
@@ -53,6 +56,7 @@ class ServiceOptions:
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
+    :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -62,10 +66,19 @@ class ServiceOptions:
     minutes_before_end: int = 60
     preemption_warning: int = 120
     announce_horizon: int = 3600
+    quote_lifetime: int = 300
 
 
-#: Makes a planner for a site; and the admission policy.
+#: Makes a planner for a site.
 MakePlanner = Callable[[Site], Planner]
+
+#: Makes a pricing policy that has learnt nothing yet.
+MakePricing = Callable[[], PricingPolicy]
+
+
+def no_prices() -> PricingPolicy:
+    """Leases have no prices."""
+    return Free(PolicyOptions())
 
 
 class SiteEngine:
@@ -76,6 +89,7 @@ class SiteEngine:
 
     :param store: taken over by the caller
     :param on_broken: told once when it breaks
+    :param make_pricing: what leases cost; what the policy learns is kept by its name
     """
 
     def __init__(
@@ -87,6 +101,7 @@ class SiteEngine:
         admission: Admission,
         options: ServiceOptions,
         on_broken: Callable[[], None],
+        make_pricing: MakePricing = no_prices,
     ) -> None:
         self.store = store
         self.driver = driver
@@ -112,6 +127,8 @@ class SiteEngine:
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
         self._site_builder = SiteBuilder()
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
+        self.pricing = make_pricing()
+        self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
         self.engine = Engine(
             self.planner,
             admission,
@@ -120,6 +137,7 @@ class SiteEngine:
             self.work,
             self.work,
             options.engine,
+            self.pricing,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
@@ -229,6 +247,8 @@ class SiteEngine:
         self._warnings.tell(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
             self._note_outages()
+        for subject, learnt in self.pricing.take_changes().items():
+            self.work.changes.pricing[self.pricing.name, subject] = learnt
         changes, intents = self.work.take(self.work.now)
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]
@@ -312,6 +332,7 @@ class SiteEngine:
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
         else:
+            LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
         self.work.report(intent, event)

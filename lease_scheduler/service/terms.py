@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.service.server_templates import check_servers
 
 Document = Mapping[str, Any]
 
@@ -94,6 +95,8 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
                 created_at=now,
             )
         )
+    servers = tuple(lease.get("servers") or ())
+    check_servers(servers, node_sets)
     start, duration = _interval(lease, kind, now)
     mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
     request = LeaseRequest(
@@ -107,6 +110,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         preemptible=bool(lease.get("preemptible")),
         preemption_mode=PreemptionMode(mode),
         user=lease["project_id"],
+        max_price=lease.get("max_price"),
         moves_others=bool(lease.get("maintenance")),
         extras=dict(lease.get("extras") or {}),
     )
@@ -119,7 +123,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         trust_id=lease.get("trust_id"),
         maintenance=bool(lease.get("maintenance")),
         before_end=lease.get("before_end"),
-        servers=tuple(lease.get("servers") or ()),
+        servers=servers,
         on_end=lease.get("on_end") or "delete",
         series_id=lease.get("series_id"),
         reservations=tuple(reservations),
@@ -285,6 +289,7 @@ def lease_document(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
         "before_end": document.before_end,
         "preemptible": request.preemptible,
         "preemption_mode": request.preemption_mode.value,
+        "max_price": request.max_price,
         "servers": list(document.servers),
         "on_end": document.on_end,
         "series_id": document.series_id,

@@ -8,11 +8,26 @@ from dataclasses import replace
 from threading import Lock
 
 from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
-from lease_scheduler.engine.records import Changes, Intent, LeaseDocument, Message, Transition, UsageRecord
+from lease_scheduler.engine.records import (
+    Changes,
+    Intent,
+    LeaseDocument,
+    Message,
+    RevenueRecord,
+    Transition,
+    UsageRecord,
+)
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.notifications import document_message, transition_message
+
+#: What is told of money where a lease is over -> of which ends.
+_OUTCOMES = {
+    LeaseState.DONE: "earned",
+    LeaseState.REJECTED: "rejected",
+    LeaseState.REJECTED_BY_USER: "rejected_by_user",
+}
 
 
 class StepClock:
@@ -43,6 +58,8 @@ class UnitOfWork:
         # Leases of which hosts may have something, and those that are being ended in an orderly way.
         self._touched: set[str] = set()
         self._stopping: set[str] = set()
+        # Those of which nothing has been written yet.
+        self._new: set[str] = set()
         # Those that had come to their end before this engine took over, but are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
@@ -112,11 +129,9 @@ class UnitOfWork:
             self.discard(lease_id, now)
         changes, self._changes = self._changes, Changes(0)
         changes.instant = now
-        refused = [
-            lease_id
-            for lease_id, lease in changes.leases.items()
-            if lease.state is LeaseState.REJECTED and lease.started is None
-        ]
+        changes.revenue += [record for lease in changes.leases.values() for record in self._revenue(lease)]
+        refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]
+        self._new.clear()
         for lease_id in refused:
             del changes.leases[lease_id]
         gone = set(refused)
@@ -138,10 +153,24 @@ class UnitOfWork:
         changes.begun = begun
         return changes, begun
 
+    def _was_refused(self, lease: Lease) -> bool:
+        """Whether it never was a lease: its consumer is told so by the answer to his request."""
+        if lease.state is LeaseState.REJECTED_BY_USER:
+            return lease.lease_id in self._new
+        return lease.state is LeaseState.REJECTED and lease.started is None
+
+    def _revenue(self, lease: Lease) -> list[RevenueRecord]:
+        """What is to be told of money when a lease is over."""
+        request, outcome = lease.request, _OUTCOMES.get(lease.state)
+        if outcome is None or lease.ended is None or (request.price is None and request.max_price is None):
+            return []
+        project_id = self.documents[lease.lease_id].project_id
+        return [RevenueRecord(lease.lease_id, project_id, lease.ended, outcome, request.price, request.max_price)]
+
     def _leaves_something(self, lease: Lease) -> bool:
         """Whether something of a lease that is over may be in the cloud which nothing else removes."""
         lease_id = lease.lease_id
-        if not lease.is_final or (lease.state is LeaseState.REJECTED and lease.started is None):
+        if not lease.is_final or self._was_refused(lease):
             return False
         if lease_id in self._touched:
             # Its servers may be gone already; what was held for them is not.
@@ -157,6 +186,8 @@ class UnitOfWork:
         """Keep a new value of a lease."""
         lease_id = lease.lease_id
         before = self.leases.get(lease_id)
+        if before is None:
+            self._new.add(lease_id)
         self.leases[lease_id] = lease
         self._changes.leases[lease_id] = lease
         state_before = LeaseState.NEW if before is None else before.state

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.simulation.result import Phase, RunResult
@@ -333,14 +333,18 @@ def _earliest(lease: Lease) -> int:
     return lease.request.submitted if lease.request.start is None else lease.request.start
 
 
-def _worth(lease: Lease) -> float | None:
+def users_rate(request: LeaseRequest) -> float | None:
+    """What the user of a lease would pay at most per node and hour (haizea F77), none if the workload does not say."""
     try:
-        rate = float(lease.request.extras["simul_userrate"])
+        rate = float(request.extras["simul_userrate"])
     except (KeyError, ValueError):
         return None
-    if not math.isfinite(rate):
-        return None
-    return rate * lease.request.node_count * lease.request.duration / _HOUR
+    return rate if math.isfinite(rate) else None
+
+
+def _worth(lease: Lease) -> float | None:
+    rate = users_rate(lease.request)
+    return None if rate is None else rate * lease.request.node_hours
 
 
 def _changes(result: RunResult, *parts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> StepFunction:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.metrics import users_rate
 from lease_scheduler.simulation.recorder import RunRecorder
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
@@ -68,6 +70,7 @@ class Run:
                 if lease.real_duration is not None
             },
         )
+        self.pricing = load_pricing(settings.pricing, options)
         self.engine = Engine(
             self.planner,
             load_admission(settings.admission, options),
@@ -76,7 +79,8 @@ class Run:
             self.store,
             self.recorder,
             settings.engine,
-            carrier=self.cloud,
+            self.pricing,
+            self.cloud,
         )
         self._disk_usage: dict[int, int] = {}
         self._next_request = 0
@@ -134,8 +138,13 @@ class Run:
         now = self.clock.now()
         leases = self.workload.leases
         while self._next_request < len(leases) and leases[self._next_request].request.submitted <= now:
-            self.engine.submit(leases[self._next_request].request)
+            self.engine.submit(self._as_its_user_asks(leases[self._next_request].request))
             self._next_request += 1
+
+    def _as_its_user_asks(self, request: LeaseRequest) -> LeaseRequest:
+        """The request with what its user would pay for it at most, if there are prices (haizea F77)."""
+        rate = users_rate(request) if self.pricing.charges else None
+        return request if rate is None else replace(request, max_price=rate * request.node_hours)
 
     def _is_over(self) -> bool:
         stop_when = self.settings.stop_when

@@ -322,6 +322,37 @@ def test_queue_is_over_after_two_hours_and_waits_add_up() -> None:
     assert waiting_times(result.leases).tolist() == [position * 900 for position in range(8)]
 
 
+@pytest.mark.parametrize(
+    ("rate", "users_rate", "price", "state"),
+    [("0.10", 1.0, 0.40, LeaseState.DONE), ("1.00", 0.5, 4.00, LeaseState.REJECTED_BY_USER)],
+    ids=["P1", "P2"],
+)
+def test_a_lease_is_done_or_rejected_by_its_user(rate: str, users_rate: float, price: float, state: LeaseState) -> None:
+    """haizea F77, F78, P1 and P2: four node-hours for a user who pays at most so much by the node-hour."""
+    lease = _reservation("0:00", 4, "0:30", "1:00")
+    asked = replace(lease.request, lease_id="L1", extras={"simul_userrate": str(users_rate)})
+    workload = Workload("scenario", (replace(lease, request=asked),), Site.homogeneous(4, _ONE_CORE))
+    settings = RunSettings(pricing="constant", policy_options={"pricing_rate": rate}, check_invariants=True)
+    (found,) = Run(workload, settings).execute().leases
+
+    assert (found.state, found.request.price) == (state, price)
+
+
+def test_the_adaptive_rate_of_one_user() -> None:
+    """haizea F80, A1: up to what he turns down, then the middle."""
+    hours = [_reservation("0:00", 1, f"{hour}:00", "1:00") for hour in range(6)]
+    asked = [
+        replace(lease.request, lease_id=f"L{number}", user="one", extras={"simul_userrate": "3"})
+        for number, lease in enumerate(hours)
+    ]
+    leases = tuple(WorkloadLease(request) for request in asked)
+    workload = Workload("scenario", leases, Site.homogeneous(4, _ONE_CORE))
+    result = Run(workload, RunSettings(pricing="adaptive")).execute()
+
+    assert [lease.request.price for lease in result.leases] == [1, 1.5, 2.25, 3.375, 2.8125, 2.8125]
+    assert result.leases[3].state is LeaseState.REJECTED_BY_USER
+
+
 def _workload(scenario: Scenario) -> Workload:
     named = [
         replace(lease, request=replace(lease.request, lease_id=f"L{number}"))

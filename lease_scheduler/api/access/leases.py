@@ -9,6 +9,11 @@ RULES = (
     rule("leases:delete", MEMBER, "Delete a lease.", "DELETE /v1/leases/{lease_id}"),
     rule("leases:get_history", READER, "Show the history of a lease.", "GET /v1/leases/{lease_id}/history"),
     rule("leases:get_hosts", READER, "Show on which hosts a lease is.", "GET /v1/leases/{lease_id}/hosts"),
-    rule("leases:action", MEMBER, "Extend, shrink, move, end or cancel a lease.", "POST /v1/leases/{lease_id}/action"),
+    rule(
+        "leases:action",
+        MEMBER,
+        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held.",
+        "POST /v1/leases/{lease_id}/action",
+    ),
     rule("leases:all_projects", ADMIN, "List the leases of all projects.", "GET /v1/leases"),
 )

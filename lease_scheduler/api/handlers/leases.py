@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
@@ -25,17 +28,24 @@ def list_leases(request: ApiRequest) -> Answer:
 def create_lease(request: ApiRequest) -> Answer:
     """Make a lease."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    with trusted(request, lease):
+        request.engine.create_lease(request.context(), lease)
+    return Answer({"lease": shown_again(request, lease["id"])})
+
+
+@contextmanager
+def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
+    """Give a lease the trust that it needs, and take it back if the lease is refused."""
     trusts = request.services.trusts
     if _needs_trust(lease) and trusts is not None:
         lease["trust_id"] = trusts.give(request.token)
     try:
-        request.engine.create_lease(request.context(), lease)
+        yield
     except RefusedError:
         # After any other error the lease may have been made.
         if lease["trust_id"] is not None and trusts is not None:
             trusts.take_back(request.token, lease["trust_id"])
         raise
-    return Answer({"lease": shown_again(request, lease["id"])})
 
 
 def _needs_trust(lease: Document) -> bool:
@@ -93,12 +103,16 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease."""
+    """Extend, shrink, move, end or cancel a lease; accept or reject one that is held."""
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]
     if action == "cancel":
         request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its consumer"))
+    elif action == "accept":
+        request.engine.accept_lease(context, lease_id)
+    elif action == "reject":
+        request.engine.reject_lease(context, lease_id)
     elif action == "end":
         request.engine.end_lease(context, lease_id)
     elif action == "move" and "hosts_away" in asked:

@@ -8,13 +8,15 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.listing import wanted_projects
 from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_12
 from lease_scheduler.api.request import Answer, ApiRequest
 
 _MONTH = 30 * 86_400
+_MISSED = ("undercharged", "rejected", "rejected_by_user")
 
 
 def show(request: ApiRequest) -> Answer:
-    """Node-hours and resource-hours of one project or of all."""
+    """Node-hours and resource-hours of one project or of all, and what was earned from them."""
     query, now = request.query, request.now
     project_id = wanted_projects(request, "usage:all_projects")
     end = dates.parse_date(query["end"], "end", now, True) if "end" in query else now
@@ -22,8 +24,15 @@ def show(request: ApiRequest) -> Answer:
     if end <= start:
         raise ApiError(400, "end: must be later than start", "end")
     rows = request.reader.usage(project_id, start, end, now)
-    projects = sorted({row["project_id"] for row in rows} | ({project_id} if project_id is not None else set()))
+    money = {}
+    if request.version >= V1_12:
+        money = {row["project_id"]: row for row in request.reader.revenue(project_id, start, end)}
+    wanted = {project_id} if project_id is not None else set()
+    projects = sorted({row["project_id"] for row in rows} | set(money) | wanted)
     usage = [_project(name, [row for row in rows if row["project_id"] == name]) for name in projects]
+    if request.version >= V1_12:
+        for project in usage:
+            project["revenue"] = _revenue(money.get(project["project_id"], {}))
     return Answer({"start": dates.iso_date(start), "end": dates.iso_date(end), "usage": usage})
 
 
@@ -34,6 +43,12 @@ def _project(project_id: str, rows: list[Document]) -> Document:
         **_hours(rows),
         "kinds": {kind: _hours(row for row in rows if row["kind"] == kind) for kind in kinds},
     }
+
+
+def _revenue(row: Document) -> Document:
+    """What was earned, and what was missed and why."""
+    earned, *missed = (round(row.get(name, 0.0), 6) for name in ("earned", *_MISSED))
+    return {"earned": earned, "missed": dict(zip(_MISSED, missed, strict=True))}
 
 
 def _hours(rows: Iterable[Document]) -> Document:

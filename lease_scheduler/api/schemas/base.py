@@ -46,6 +46,7 @@ def array(items: Schema, maximum: int | None = None, minimum: int = 0, **keyword
 
 
 BOOLEAN: Schema = {"type": "boolean"}
+MONEY: Schema = {"type": "number", "minimum": 0, "maximum": 1e15, "examples": [12.5]}
 UUID: Schema = text(36, 1, pattern="^[0-9A-Za-z-]+$")
 DATE: Schema = {**text(64, 1, examples=["2030-01-31 12:00"]), DATE_FORM: True}
 DURATION: Schema = {
@@ -67,6 +68,7 @@ MAYBE_STRING: Schema = {"type": ["string", "null"]}
 INTEGER: Schema = {"type": "integer"}
 MAYBE_INTEGER: Schema = {"type": ["integer", "null"]}
 NUMBER: Schema = {"type": "number"}
+MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 LEASE_DATE: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$"}
 ROW_DATE: Schema = {"type": ["string", "null"], "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"}
 ISO_DATE: Schema = {"type": "string", "format": "date-time"}

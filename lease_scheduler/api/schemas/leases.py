@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, Version
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, Version
 from lease_scheduler.api.schemas import base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -31,25 +31,39 @@ _TERMS: dict[str, Schema] = {
     "preemption_mode": {"type": "string", "enum": [mode.value for mode in PreemptionMode]},
     "extras": _EXTRAS,
 }
-SERVER = base.closed(
+_VOLUME = base.closed(
     {
-        "name": base.text(255, 1),
-        "image_id": base.text(255, 1),
-        "count": base.integer(1, 100_000),
-        "node_set": base.integer(0, 63),
-        # A list, or as in Nova one of two words.
-        "networks": {
-            **base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
-            "type": ["array", "string"],
-            "pattern": "^(auto|none)$",
-        },
-        "key_name": base.text(255, 1),
-        "security_groups": base.array(base.text(255, 1), 64),
-        "user_data": base.text(65_535),
-        "metadata": {"type": "object", "maxProperties": 128, "additionalProperties": base.text(255)},
-    },
-    ["name", "image_id"],
+        "volume_id": base.text(255, 1),
+        "size_gb": base.integer(1, 1_000_000),
+        "volume_type": base.text(255, 1),
+        "delete_on_termination": base.BOOLEAN,
+    }
 )
+
+
+def _server(version: Version) -> Schema:
+    """A template; whether what it boots from is there is seen when all of the lease is known."""
+    if version >= V1_13:
+        return base.closed({**_SERVER, "volume": _VOLUME}, ["name"])
+    return base.closed(_SERVER, ["name", "image_id"])
+
+
+_SERVER: dict[str, Schema] = {
+    "name": base.text(255, 1),
+    "image_id": base.text(255, 1),
+    "count": base.integer(1, 100_000),
+    "node_set": base.integer(0, 63),
+    # A list, or as in Nova one of two words.
+    "networks": {
+        **base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
+        "type": ["array", "string"],
+        "pattern": "^(auto|none)$",
+    },
+    "key_name": base.text(255, 1),
+    "security_groups": base.array(base.text(255, 1), 64),
+    "user_data": base.text(65_535),
+    "metadata": {"type": "object", "maxProperties": 128, "additionalProperties": base.text(255)},
+}
 
 
 def create(version: Version) -> Schema:
@@ -68,9 +82,11 @@ def create(version: Version) -> Schema:
         required = ["name"]
     if version >= V1_3:
         properties |= {
-            "servers": base.array(SERVER, 64),
+            "servers": base.array(_server(version), 64),
             "on_end": {"type": "string", "enum": ON_END},
         }
+    if version >= V1_12:
+        properties["max_price"] = base.MONEY
     return base.closed(properties, required)
 
 
@@ -172,6 +188,12 @@ def lease(version: Version) -> Schema:
         properties |= {"servers": base.array({"type": "object"}), "on_end": {"type": "string", "enum": ON_END}}
     if version >= V1_9:
         properties["series_id"] = base.MAYBE_STRING
+    if version >= V1_12:
+        properties |= {
+            "price": base.MAYBE_NUMBER,
+            "max_price": base.MAYBE_NUMBER,
+            "expires_at": base.MAYBE_ISO_DATE,
+        }
     return base.answer(properties)
 
 
@@ -229,4 +251,6 @@ def action(version: Version) -> Schema:
         "end": base.closed({}),
         "cancel": base.closed({"reason": base.text(255)}),
     }
+    if version >= V1_12:
+        actions |= {"accept": base.closed({}), "reject": base.closed({})}
     return base.closed(actions, minProperties=1, maxProperties=1)

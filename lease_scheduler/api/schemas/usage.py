@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_12, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -17,16 +17,17 @@ QUERY = (
 
 def several(version: Version) -> Schema:
     """Answer of GET /usage."""
-    del version
     hours: dict[str, Schema] = {
         "node_hours": base.NUMBER,
         "resource_hours": {"type": "object", "additionalProperties": base.NUMBER},
     }
-    project = base.answer(
-        {
-            "project_id": base.STRING,
-            **hours,
-            "kinds": {"type": "object", "additionalProperties": base.answer(hours)},
-        }
-    )
-    return base.answer({"start": base.ISO_DATE, "end": base.ISO_DATE, "usage": base.array(project)})
+    project: dict[str, Schema] = {
+        "project_id": base.STRING,
+        **hours,
+        "kinds": {"type": "object", "additionalProperties": base.answer(hours)},
+    }
+    if version >= V1_12:
+        missed = dict.fromkeys(("undercharged", "rejected", "rejected_by_user"), base.NUMBER)
+        project["revenue"] = base.answer({"earned": base.NUMBER, "missed": base.answer(missed)})
+    usage = base.array(base.answer(project))
+    return base.answer({"start": base.ISO_DATE, "end": base.ISO_DATE, "usage": usage})

@@ -2,11 +2,11 @@
 
 A lease document has the keys ``id``, ``name``, ``project_id``, ``user_id``, ``trust_id``, ``kind``, ``maintenance``,
 ``start``, ``end``, ``duration``, ``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``reservations``,
-``servers``, ``on_end``, ``series_id`` and ``extras``. Dates are instants. A reservation has ``start`` and ``end`` and
-no ``duration``; a deadline lease may have ``start`` (not earlier), the other kinds have ``duration`` only, if any.
-Each reservation has ``id``, ``resource_type`` and the keys of its type; one that was asked for as a node set also has
-``nodes``, a list of that node set (``count``, ``resources``, ``traits``, ``properties``, ``exclusive``, ``per_host``,
-and for a maintenance ``hosts``, the names of the hosts that are meant).
+``servers``, ``on_end``, ``series_id``, ``max_price`` and ``extras``. Dates are instants. A reservation has ``start``
+and ``end`` and no ``duration``; a deadline lease may have ``start`` (not earlier), the other kinds have ``duration``
+only, if any. Each reservation has ``id``, ``resource_type`` and the keys of its type; one that was asked for as a node
+set also has ``nodes``, a list of that node set (``count``, ``resources``, ``traits``, ``properties``, ``exclusive``,
+``per_host``, and for a maintenance ``hosts``, the names of the hosts that are meant).
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         "servers": body.get("servers", []),
         "on_end": body.get("on_end", "delete"),
         "series_id": None,
+        "max_price": body.get("max_price"),
         "extras": body.get("extras", {}),
     }
     if kind is not LeaseKind.RESERVATION and not document["reservations"]:

@@ -55,8 +55,8 @@ def task(server: Any) -> str | None:
 
 
 def is_busy(server: Any) -> bool:
-    """Whether Nova is doing something with it."""
-    return task(server) is not None
+    """Whether Nova is doing something with it; for a moment in which a host takes it on, Nova does not say what."""
+    return task(server) is not None or server.status == BUILD
 
 
 def host(server: Any) -> str | None:

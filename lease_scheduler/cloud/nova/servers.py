@@ -165,10 +165,12 @@ class Servers:
         networks = template.get("networks") or "auto"
         nics = networks if isinstance(networks, str) else [_nic(network) for network in networks]
         user_data = template.get("user_data")
+        volume = template.get("volume")
         tenant.servers.create(
             wanted.name,
-            template["image_id"],
+            template["image_id"] if volume is None else "",
             wanted.flavor_id,
+            block_device_mapping_v2=None if volume is None else [_root_disk(template, volume)],
             nics=nics,
             key_name=template.get("key_name"),
             security_groups=template.get("security_groups"),
@@ -223,6 +225,19 @@ class Servers:
             except (NotFound, Conflict):
                 continue
         return is_over
+
+
+def _root_disk(template: Mapping[str, Any], volume: Mapping[str, Any]) -> dict[str, Any]:
+    """The volume from which a server boots, as Nova wants it: one that is there, or a new one of the image."""
+    if "volume_id" in volume:
+        disk = {"uuid": volume["volume_id"], "source_type": "volume"}
+    else:
+        disk = {"uuid": template["image_id"], "source_type": "image", "volume_size": volume["size_gb"]}
+        if "volume_type" in volume:
+            disk["volume_type"] = volume["volume_type"]
+    # What was made for the lease goes with it, unless its consumer wants to have it.
+    ends = volume.get("delete_on_termination", "volume_id" not in volume)
+    return {**disk, "destination_type": "volume", "boot_index": 0, "delete_on_termination": ends}
 
 
 def _nic(network: Mapping[str, str]) -> dict[str, str]:

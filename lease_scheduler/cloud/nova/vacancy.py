@@ -79,7 +79,7 @@ class Vacancy:
                 continue
             # None if it is held for a lease, or left over.
             for server in self._listed(uuid=consumer):
-                if lease_id not in of.leases(server) and (of.is_busy(server) or server.status == of.BUILD):
+                if lease_id not in of.leases(server) and of.is_busy(server):
                     return True
         return False
 

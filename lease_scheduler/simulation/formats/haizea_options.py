@@ -117,7 +117,9 @@ _SCHEDULING = {
         default="no-preemption",
     ),
     "policy-host-selection": HaizeaOption(_words("greedy", "no-policy"), "scheduling.policy_host_selection", "greedy"),
-    "policy-pricing": HaizeaOption(_words("free", "constant", "random", "maximum", "adaptive")),
+    "policy-pricing": HaizeaOption(
+        _words("free", "constant", "random", "maximum", "adaptive"), "scheduling.policy_pricing", default="free"
+    ),
     "wakeup-interval": HaizeaOption(_seconds),
     "backfilling": HaizeaOption(
         _words("off", "aggressive", "intermediate", "conservative"), "scheduling.backfilling", default="off"
@@ -186,10 +188,10 @@ _OPENNEBULA = {
 }
 
 _PRICING = {
-    "rate": HaizeaOption(_number(least=0)),
-    "seed": HaizeaOption(_count()),
-    "min-rate": HaizeaOption(_number(least=0)),
-    "max-rate": HaizeaOption(_number(least=0)),
+    "rate": HaizeaOption(_number(least=0), "policy.pricing_rate"),
+    "seed": HaizeaOption(_count(), "policy.pricing_seed"),
+    "min-rate": HaizeaOption(_number(least=0), "policy.pricing_min_rate"),
+    "max-rate": HaizeaOption(_number(least=0), "policy.pricing_max_rate"),
 }
 
 #: Section -> option -> what it means.
@@ -207,11 +209,10 @@ OPTIONS: dict[str, dict[str, HaizeaOption]] = {
 #: Options that are checked and kept for features that come later or for a real clock, beside the sections below.
 LATER_OPTIONS = frozenset(
     {
-        ("scheduling", "policy-pricing"),
         ("scheduling", "wakeup-interval"),
         ("scheduling", "non-schedulable-interval"),
         ("accounting", "probes"),
         ("accounting", "attributes"),
     }
 )
-LATER_SECTIONS = frozenset({"opennebula", "pricing"})
+LATER_SECTIONS = frozenset({"opennebula"})

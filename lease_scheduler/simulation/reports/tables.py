@@ -80,6 +80,9 @@ PERLEASE_COLUMNS = (
     *EXTRA_COLUMNS,
 )
 
+#: What Haizea gives as the price of a lease that its user did not want at its price.
+_REFUSED = -1
+
 UTILIZATION_COLUMNS = ("time", "value", "average")
 
 LEASES_COLUMNS = (
@@ -188,19 +191,31 @@ def perlease_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
                 lease.accumulated,
                 _since(lease.request.start, lease.request.submitted),
                 _since(lease.request.deadline, lease.request.start or 0),
-                lease.request.price,
-                *(lease.request.extras.get(name) for name in EXTRA_COLUMNS),
+                *_price(lease),
             )
             for lease, wait, slowdown in zip(result.leases, waits.tolist(), slowdowns.tolist(), strict=True)
         ),
     )
 
 
+def _price(lease: Lease) -> list[Cell]:
+    """The price of a lease and its extras, with the rate and the price that it was turned down for."""
+    request = lease.request
+    extras: dict[str, Cell] = dict(request.extras)
+    price: Cell = request.price
+    if request.price is not None and request.node_hours:
+        extras.setdefault("rate", _number(request.price / request.node_hours))
+    if lease.state is LeaseState.REJECTED_BY_USER and request.price is not None:
+        extras.setdefault("rejected_price", _number(request.price))
+        price = _REFUSED
+    return [price, *(extras.get(name) for name in EXTRA_COLUMNS)]
+
+
 def perrun_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     """Haizea's per-run file: one line (Sotomayor 2010, appendix A.6).
 
     Rejections by users are counted apart from the others. Revenues are money, not normalised, and empty if nothing
-    has a price; there is no surcharge for preempted leases.
+    has a price. Surcharges are part of the prices, so that their column is 0.
     """
     total = metrics.count_leases(result.leases)
     reservations = metrics.count_leases(_of_kind(result.leases, LeaseKind.RESERVATION))

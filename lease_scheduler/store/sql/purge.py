@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, delete, func, select
 
-from lease_scheduler.store.sql.schema import LEASES, USAGE
+from lease_scheduler.store.sql.schema import LEASES, REVENUE, USAGE
 
 #: Leases that are removed in one transaction, so that nobody waits for long.
 _CHUNK = 500
@@ -17,11 +17,13 @@ def count(database: Engine, before: int) -> int:
 
 
 def purge(database: Engine, before: int) -> int:
-    """Forget the leases that ended before an instant, with their history and what they used.
+    """Forget the leases that ended before an instant, with their history, what they used and what was earned then.
 
     :return: how many there were
     """
     total = 0
+    with database.begin() as connection:
+        connection.execute(delete(REVENUE).where(REVENUE.c.instant < before))
     while True:
         with database.begin() as connection:
             old = select(LEASES.c.id).where(LEASES.c.ended < before).limit(_CHUNK)

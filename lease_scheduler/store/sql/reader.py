@@ -25,6 +25,7 @@ from lease_scheduler.store.sql.schema import (
     LEASES,
     OPERATIONS,
     RESOURCE_PROPERTIES,
+    REVENUE,
     SERIES,
     SITES,
     USAGE,
@@ -244,6 +245,17 @@ class SqlReader:
                         [capacity.get(host, {}) for host in row["hosts"]],
                     )
                     views.add_usage(totals, (row["project_id"], row["kind"], "run"), seconds, nodes, resources)
+        return list(totals.values())
+
+    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """What was earned and what was missed in ``[start, end)``, one entry per project."""
+        wanted = select(REVENUE).where(REVENUE.c.instant >= start, REVENUE.c.instant < end).order_by(REVENUE.c.id)
+        if project_id is not None:
+            wanted = wanted.where(REVENUE.c.project_id == project_id)
+        totals: dict[str, Document] = {}
+        with self._connection() as connection:
+            for row in connection.execute(wanted).mappings():
+                views.add_revenue(totals, row)
         return list(totals.values())
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:

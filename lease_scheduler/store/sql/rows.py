@@ -14,6 +14,7 @@ from lease_scheduler.engine.records import (
     Intent,
     LeaseDocument,
     ReservationRecord,
+    RevenueRecord,
     SeriesRecord,
     UsageRecord,
 )
@@ -72,6 +73,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "preemptible": request.preemptible,
         "preemption_mode": request.preemption_mode.value,
         "price": request.price,
+        "max_price": request.max_price,
         "before_end": document.before_end,
         "nodes": [node_set_values(nodes) for nodes in request.nodes],
         "servers": list(document.servers),
@@ -87,6 +89,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "ended": lease.ended,
         "active_since": lease.active_since,
         "saved_on": None if lease.saved_on is None else units.ids(lease.saved_on),
+        "offered_until": lease.offered_until,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
         "deleted_at": document.deleted_at,
@@ -116,6 +119,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         preemption_mode=PreemptionMode(row["preemption_mode"]),
         user=row["project_id"],
         price=row["price"],
+        max_price=row["max_price"],
         extras=row["extras"],
     )
     return Lease(
@@ -129,6 +133,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         tuple(holding(values, units) for values in holdings),
         None if row["saved_on"] is None else units.numbers(row["saved_on"]),
         row["reason"],
+        row["offered_until"],
     )
 
 
@@ -288,6 +293,18 @@ def usage_values(record: UsageRecord, units: Units) -> Values:
         "nodes": record.nodes,
         "resources": dict(record.resources),
         "hosts": units.ids(record.hosts),
+    }
+
+
+def revenue_values(record: RevenueRecord) -> Values:
+    """The columns of a record of what was earned or not."""
+    return {
+        "lease_id": record.lease_id,
+        "project_id": record.project_id,
+        "instant": record.instant,
+        "outcome": record.outcome,
+        "price": record.price,
+        "max_price": record.max_price,
     }
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Float,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -65,7 +65,8 @@ LEASES = Table(
     Column("deadline", BigInteger),
     Column("preemptible", Boolean, nullable=False),
     Column("preemption_mode", String(16), nullable=False),
-    Column("price", Float),
+    Column("price", Double),
+    Column("max_price", Double),
     Column("before_end", BigInteger),
     Column("nodes", JSON, nullable=False),
     Column("servers", JSON, nullable=False),
@@ -82,6 +83,8 @@ LEASES = Table(
     Column("ended", BigInteger),
     Column("active_since", BigInteger),
     Column("saved_on", JSON),
+    # Until when it is held for its consumer, who has not accepted it yet.
+    Column("offered_until", BigInteger),
     # From the first instant that is planned for it, or was, until the last.
     Column("planned_start", BigInteger),
     Column("planned_end", BigInteger),
@@ -171,6 +174,30 @@ USAGE = Table(
     Column("hosts", JSON, nullable=False),
     Index(None, "project_id", "end"),
     Index(None, "end"),
+)
+
+#: What a pricing policy has learnt, e.g. of a project.
+PRICING = Table(
+    "pricing",
+    METADATA,
+    Column("policy", String(64), primary_key=True),
+    Column("subject", String(255), primary_key=True),
+    Column("learnt", JSON, nullable=False),
+)
+
+#: What was earned and what was not, for accounting; also of requests that never became leases.
+REVENUE = Table(
+    "revenue_records",
+    METADATA,
+    Column("id", _SERIAL, primary_key=True),
+    Column("lease_id", _ID, nullable=False),
+    Column("project_id", _KEYSTONE_ID, nullable=False),
+    Column("instant", BigInteger, nullable=False),
+    Column("outcome", String(32), nullable=False),
+    Column("price", Double),
+    Column("max_price", Double),
+    Index(None, "project_id", "instant"),
+    Index(None, "instant"),
 )
 
 HOSTS = Table(

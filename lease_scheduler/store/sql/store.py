@@ -23,7 +23,9 @@ from lease_scheduler.store.sql.schema import (
     LEASES,
     OPERATIONS,
     OUTBOX,
+    PRICING,
     RESOURCE_PROPERTIES,
+    REVENUE,
     SERIES,
     SITES,
     USAGE,
@@ -137,6 +139,7 @@ class SqlStore:
                     select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
                 ).mappings()
             ),
+            pricing=_learnt(connection),
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -256,6 +259,7 @@ class SqlStore:
                 ],
             ),
             (USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
+            (REVENUE, [rows.revenue_values(record) for record in changes.revenue]),
             (
                 OUTBOX,
                 [
@@ -271,6 +275,10 @@ class SqlStore:
         for table, values in written:
             if values:
                 connection.execute(insert(table), values)
+        for (policy, subject), learnt in changes.pricing.items():
+            known = (PRICING.c.policy == policy) & (PRICING.c.subject == subject)
+            connection.execute(delete(PRICING).where(known))
+            connection.execute(insert(PRICING).values(policy=policy, subject=subject, learnt=dict(learnt)))
         for series in changes.series.values():
             values_of_series = rows.series_values(series)
             found = connection.execute(update(SERIES).where(SERIES.c.id == series.series_id).values(values_of_series))
@@ -360,6 +368,14 @@ class SqlStore:
     def epoch(self) -> int:
         """The fencing number."""
         return self._epoch
+
+
+def _learnt(connection: Connection) -> dict[str, dict[str, Any]]:
+    """What pricing policies have learnt, by policy and subject."""
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for row in connection.execute(select(PRICING)).mappings():
+        found[row["policy"]][row["subject"]] = row["learnt"]
+    return dict(found)
 
 
 def _chunks(values: list[_Key]) -> Iterable[list[_Key]]:

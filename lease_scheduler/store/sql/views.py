@@ -58,6 +58,9 @@ def lease(
         "before_end": row["before_end"],
         "preemptible": bool(row["preemptible"]),
         "preemption_mode": row["preemption_mode"],
+        "price": row["price"],
+        "max_price": row["max_price"],
+        "offered_until": row["offered_until"],
         "submitted": row["submitted"],
         "started": row["started"],
         "ended": row["ended"],
@@ -147,6 +150,23 @@ def add_usage(
     entry["node_seconds"] += seconds * nodes
     for name, amount in resources.items():
         entry["resource_seconds"][name] = entry["resource_seconds"].get(name, 0) + seconds * amount
+
+
+def add_revenue(found: dict[str, Document], row: Any) -> None:
+    """Add a record to what was earned from a project and what was missed.
+
+    What is missed is what the project would have paid at most, or the price if that is all that is known.
+    """
+    entry = found.setdefault(
+        row["project_id"],
+        {"project_id": row["project_id"], "earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 0.0},
+    )
+    price, worth = row["price"] or 0.0, row["price"] if row["max_price"] is None else row["max_price"]
+    if row["outcome"] == "earned":
+        entry["earned"] += price
+        entry["undercharged"] += max(0.0, (worth or 0.0) - price)
+    else:
+        entry[row["outcome"]] += worth or 0.0
 
 
 def calendar_host(row: Any) -> Document:

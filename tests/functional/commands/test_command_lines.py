@@ -26,6 +26,9 @@ def test_help(name: str, tmp_path: Path) -> None:
         ("embedded", "[service]\ncloud = nobody-knows\n", "nobody-knows"),
         ("engine", "[scheduling]\npolicy_preemption = nobody-knows\n", "nobody-knows"),
         ("engine", "[service]\ncloud = nobody-knows\n", "nobody-knows"),
+        ("engine", "[scheduling]\npolicy_pricing = nobody-knows\n", "nobody-knows"),
+        ("engine", "[scheduling]\npolicy_pricing = maximum\n", "scheduling.policy_pricing: maximum has to know"),
+        ("embedded", "[policy]\npricing_rate = -1\n", "pricing_rate"),
     ],
 )
 def test_a_bad_option_is_refused(name: str, lines: str, named: str, tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ pytestmark = pytest.mark.slow
 
 _BOOTS, _THREADS = 50, 10
 
+#: Seconds by which a reservation may begin late if all of Nova shares two cores with so many boots.
+_CROWDED = 30
+
 
 @pytest.fixture(scope="module")
 def preemptible(admin: CloudClient) -> Iterator[str]:
@@ -227,7 +230,7 @@ def test_race(service: Service, leases: list[Document], servers: list[str], pree
             if when >= max(start, begun) and project == service.bob.project_id and host in hosts
         ]
         assert foreign == [], foreign
-    assert start <= begun <= start + 5
+    assert start <= begun <= start + _CROWDED
 
 
 def test_nothing_is_left(service: Service) -> None:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from sqlalchemy import inspect
+from sqlalchemy import JSON, insert, inspect, select
 
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
-from lease_scheduler.store.sql.schema import METADATA
+from lease_scheduler.store.sql.schema import LEASES, METADATA
 
 
 def test_tables_are_made_from_nothing_and_match_the_schema(database_url: str) -> None:
@@ -23,3 +23,26 @@ def test_a_second_upgrade_changes_nothing(database_url: str) -> None:
     migrate.upgrade(engine)
     assert migrate.differences(engine) == []
     engine.dispose()
+
+
+def test_leases_from_before_there_were_prices_have_none(database_url: str) -> None:
+    """From revision 0002, with a row whose other columns are of no interest here."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0002")
+    known = {column["name"] for column in inspect(engine).get_columns("leases")}
+    assert not {"max_price", "offered_until"} & known
+    needed = [column for column in LEASES.columns if column.name in known and not column.nullable]
+    row = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type] for column in needed
+    }
+    with engine.begin() as connection:
+        connection.execute(insert(LEASES).values(row))
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    with engine.connect() as connection:
+        found = connection.execute(select(LEASES.c.price, LEASES.c.max_price, LEASES.c.offered_until)).one()
+    assert tuple(found) == (None, None, None)
+    engine.dispose()
+
+
+_ANYTHING: dict[type, object] = {int: 1, bool: False, str: "a"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, func, select
 
-from lease_scheduler.engine.records import Changes, DeposedError, Intent
+from lease_scheduler.engine.records import Changes, DeposedError, Intent, RevenueRecord
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -249,6 +249,47 @@ def test_what_was_used_is_counted_within_the_interval(database: Engine) -> None:
     assert SqlReader(database).usage("other", 0, 100, 100) == []
 
 
+def test_prices_are_kept(database: Engine) -> None:
+    """Terms, what is held for whom, what a policy has learnt of whom, and what was earned."""
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0, offered_until=77)
+    # Not all databases take a number for what it is unless they are told to.
+    lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
+    changes = values.changes_of(lease, values.document(lease))
+    changes.pricing = {("adaptive", "a"): {"accepted": 1.0}, ("random", "quotes"): {"drawn": 3}}
+    store.commit(changes)
+    again = Changes(30)
+    again.pricing = {("adaptive", "a"): {"accepted": 1.5}, ("adaptive", "b"): {"accepted": None}}
+    again.revenue = [
+        RevenueRecord("1", "project", 30, "earned", 2 + 1 / 7, 3 + 1 / 7),
+        RevenueRecord("2", "project", 31, "earned", 1.0, None),
+        RevenueRecord("3", "project", 32, "rejected_by_user", 4.0, None),
+        RevenueRecord("4", "project", 33, "rejected", None, 6.0),
+        RevenueRecord("5", "other", 33, "rejected", None, 7.0),
+    ]
+    assert not again.is_empty()
+    store.commit(again)
+    snapshot = _leading(database).load()
+    assert snapshot.leases == (lease,)
+    assert snapshot.pricing == {
+        "adaptive": {"a": {"accepted": 1.5}, "b": {"accepted": None}},
+        "random": {"quotes": {"drawn": 3}},
+    }
+    view = SqlReader(database).lease(lease.lease_id)
+    assert view is not None
+    assert (view["price"], view["max_price"], view["offered_until"]) == (1 / 7, 123456789.01, 77)
+    (row,) = SqlReader(database).revenue("project", 30, 33)
+    assert row == {
+        "project_id": "project",
+        "earned": 3 + 1 / 7,
+        "undercharged": 1.0,
+        "rejected": 0.0,
+        "rejected_by_user": 4.0,
+    }
+    assert [row["rejected"] for row in SqlReader(database).revenue(None, 33, 34)] == [6.0, 7.0]
+
+
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:
     store = _leading(database)
     values.hosts(store)
@@ -281,8 +322,9 @@ def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
     over = Changes(80)
     over.leases = {lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None)}
     over.documents = {lease.lease_id: document}
+    over.revenue = [RevenueRecord(lease.lease_id, "project", 80, "earned", 2.0, None)]
     store.commit(over)
     assert purge.count(database, 80) == 0
     assert purge.purge(database, 81) == 1
-    for table in ("leases", "lease_reservations", "holdings", "lease_history", "usage_records"):
+    for table in ("leases", "lease_reservations", "holdings", "lease_history", "usage_records", "revenue_records"):
         assert _rows(database, table) == 0, table

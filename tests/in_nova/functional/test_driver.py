@@ -9,6 +9,11 @@ import time
 from typing import Any
 from uuid import uuid4
 
+from nova import context as nova_context
+from nova.objects.block_device import BlockDeviceMappingList
+from nova.tests import fixtures as nova_fixtures
+from nova.volume import cinder
+
 from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
@@ -205,6 +210,31 @@ class DriverTest(NovaSite):
             assert "Nova refuses server web: " in str(error)
         else:
             raise AssertionError("there is no such image")
+
+    def _root_disk(self, **template: Any) -> Any:
+        """What the only server of a lease boots from, which runs then."""
+        size = Resources({"VCPU": 2, "MEMORY_MB": 1024, HOST_SHARE: 1})
+        servers = ({"name": "db", "networks": "none", **template},)
+        self.carry_out(self.order(OperationKind.START, str(uuid4()), ("host1",), size, servers=servers))
+        (server,) = self.nova.servers.list()
+        assert (server.status, server.image) == ("ACTIVE", "")
+        with nova_context.target_cell(nova_context.get_admin_context(), self.cell_mappings["cell1"]) as context:
+            (found,) = BlockDeviceMappingList.get_by_instance_uuid(context, server.id)
+        return found
+
+    def test_servers_that_boot_from_a_volume(self) -> None:
+        """No disk of the host is needed; the volume was there before the lease and is there after it."""
+        volume_id = nova_fixtures.CinderFixture.IMAGE_BACKED_VOL
+        found = self._root_disk(volume={"volume_id": volume_id})
+        assert (found.volume_id, found.boot_index, found.delete_on_termination) == (volume_id, 0, False)
+
+    def test_servers_that_boot_from_a_new_volume(self) -> None:
+        """Made of their image by Nova, and removed with them."""
+        found = self._root_disk(image_id=IMAGE, volume={"size_gb": 20, "volume_type": "lvm-1"})
+        assert (found.image_id, found.delete_on_termination) == (IMAGE, True)
+        # The fixture has put something in its place that remembers what it was told.
+        told = cinder.API.create.call_args
+        assert (told.args[1], told.kwargs["volume_type"]) == (20, "lvm-1")
 
     def test_a_managed_lease_of_whole_hosts(self) -> None:
         lease_id = str(uuid4())

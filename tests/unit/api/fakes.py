@@ -60,6 +60,7 @@ class Site:
         self.addresses: dict[str, Document] = {}
         self.series_rows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
+        self.revenue_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
         self.calls: list[tuple[Any, ...]] = []
@@ -93,6 +94,9 @@ class Site:
             "end": lease["end"],
             "requested_start": lease["start"],
             "duration": lease["duration"] or (lease["end"] - lease["start"] if lease["end"] else UNLIMITED),
+            "price": None,
+            "max_price": lease["max_price"],
+            "offered_until": None,
             "submitted": now,
             "started": None,
             "ended": None,
@@ -146,6 +150,27 @@ class Site:
     def quote_lease(self, context: Document, lease: Document) -> Document:
         self._called("quote_lease", context, lease)
         return self.quote
+
+    def offer_lease(self, context: Document, lease: Document) -> Document:
+        self._called("offer_lease", context, lease)
+        self.views[lease["id"]] = {
+            **self.view_of(lease),
+            "state": "ready",
+            "price": 2.5,
+            "offered_until": self.clock.now() + 300,
+        }
+        offered = {"lease_id": lease["id"], "price": 2.5, "expires_at": self.clock.now() + 300}
+        return {**self.quote, **offered}
+
+    def accept_lease(self, context: Document, lease_id: str) -> Document:
+        self._called("accept_lease", context, lease_id)
+        self.views[lease_id]["offered_until"] = None
+        return {"lease_id": lease_id}
+
+    def reject_lease(self, context: Document, lease_id: str) -> Document:
+        self._called("reject_lease", context, lease_id)
+        self.views[lease_id].update(state="rejected-by-user", offered_until=None, ended=self.clock.now())
+        return {}
 
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
         self._called("update_lease", context, lease_id, changes)
@@ -336,6 +361,9 @@ class Site:
 
     def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
         return [row for row in self.usage_rows if project_id in (None, row["project_id"])]
+
+    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        return [row for row in self.revenue_rows if project_id in (None, row["project_id"])]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         self.calls.append(("calendar", start, end, since_revision))

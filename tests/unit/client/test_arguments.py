@@ -73,8 +73,14 @@ def test_a_server_template(tmp_path: Path) -> None:
         "networks": [{"network_id": "n"}, {"port_id": "p"}],
         "security_groups": ["s"],
         "key_name": "k",
-        "user_data": "#!/bin/sh\n",
+        "user_data": "IyEvYmluL3NoCg==",
     }
+    assert arguments.server("name=db,image=i,volume_gb=20,volume_type=fast") == {
+        "name": "db",
+        "image_id": "i",
+        "volume": {"size_gb": 20, "volume_type": "fast"},
+    }
+    assert arguments.server("name=db,volume=v") == {"name": "db", "volume": {"volume_id": "v"}}
 
 
 def test_sorting_and_pairs() -> None:
@@ -100,7 +106,7 @@ def test_sorting_and_pairs() -> None:
         (arguments.reservation, "required_floatingips={}", "required_floatingips: {} is not a JSON list"),
         (arguments.changed_reservation, "amount=3", "id=ID is missing"),
         (arguments.server, "image=i", "name=... is missing"),
-        (arguments.server, "name=n", "image=... is missing"),
+        (arguments.server, "name=n", "image=... or volume=... is missing"),
         (arguments.server, "name=n,image=i,colour=red", "colour is not known"),
         (arguments.server, "name=n,image=i,user_data=/nonexistent/file", "/nonexistent/file cannot be read"),
         (arguments.sorting, "a:up", "the direction is asc or desc, not up"),

@@ -243,6 +243,39 @@ def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) ->
     assert [asked.version for asked in service.asked] == versions
 
 
+def test_prices(service: Service, openstack: Openstack) -> None:
+    """What a lease may cost, quotes that are held, and what was earned; all of it needs the microversion of prices."""
+    lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}
+    words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
+    service.will_answer("POST", "/v1/leases", {"lease": lease}, status=201)
+    assert openstack("create", *words, "--max-price", "3").document["price"] == 2.5
+    assert service.asked[-1].body["max_price"] == 3.0
+    quote = {"granted": True, "lease_id": ID, "price": 2.5, "expires_at": "2030-01-01T00:05:00Z"}
+    service.will_answer("POST", "/v1/quotes", {"quote": quote})
+    assert openstack("quote", *words, "--hold").document == quote
+    assert service.asked[-1].body["hold"] is True
+    assert openstack("quote", *words, "--price").document["price"] == 2.5
+    assert "hold" not in service.asked[-1].body
+    service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": lease})
+    for action in ("accept", "reject"):
+        assert openstack(action, ID, "-f", "json").document["price"] == 2.5
+        assert service.asked[-1].body == {action: {}}
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": lease})
+    assert openstack("show", ID, "--price", "-f", "json").document["expires_at"] == "2030-01-01T00:05:00Z"
+    revenue = {"earned": 4.0, "missed": {"rejected": 1.0}}
+    used = {"project_id": "p", "node_hours": 1.5, "resource_hours": {}, "kinds": {}, "revenue": revenue}
+    service.will_answer("GET", "/v1/usage", {"start": "s", "end": "e", "usage": [used]})
+    assert openstack("usage", "--revenue", "-f", "json").document[0]["Revenue"] == revenue
+    assert {asked.version for asked in service.asked} == {"reservation 1.12"}
+
+
+@pytest.mark.parametrize("amount", ["-1", "much", "nan", "inf"])
+def test_a_price_is_a_number(service: Service, openstack: Openstack, amount: str) -> None:
+    outcome = openstack("create", "night", "--nodes", "vcpus=1", f"--max-price={amount}")
+    assert outcome.status == 2
+    assert not service.asked
+
+
 def test_maintenances(service: Service, openstack: Openstack) -> None:
     service.will_answer("POST", "/v1/maintenances", {"maintenance": LEASE}, status=201)
     words = ["maintenance", "create", "new disks", "--host", "compute-1", "--host", "2"]

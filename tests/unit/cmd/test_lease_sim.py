@@ -233,3 +233,34 @@ def test_the_installed_program_starts(small: Path) -> None:
         [Path(sys.executable).parent / "lease-sim", "run", small], capture_output=True, text=True, check=True
     )
     assert "best-effort" in done.stdout
+
+
+def test_prices_of_a_haizea_conf_are_honoured(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """haizea F77-F82: who would pay less is rejected by himself, and the files of Haizea tell what was earned."""
+    rates = {"1": "0.05", "2": "1.00"}
+    text = small.read_text()
+    for rate in rates.values():
+        extra = f'<software><none/></software><extra><attr name="simul_userrate" value="{rate}"/></extra></lease>'
+        text = text.replace("<software><none/></software></lease>", extra, 1)
+    small.write_text(text)
+    conf = tmp_path / "haizea.conf"
+    conf.write_text(CONF.replace("[scheduling]", "[scheduling]\npolicy-pricing: constant") + "[pricing]\nrate: 0.10\n")
+    out = tmp_path / "out"
+    assert main(["run", "--haizea-conf", str(conf), "--output", str(out), "--quiet"]) == 0
+    assert "pric" not in capsys.readouterr().err
+    assert {name: row["state"] for name, row in _rows(out).items()} == {"1": "rejected-by-user", "2": "done"}
+    with (out / "perlease.csv").open() as stream:
+        leases = {row["lease_id"]: row for row in csv.DictReader(stream)}
+    columns = ("Price", "rate", "rejected_price", "simul_userrate")
+    assert [leases["1"][name] for name in columns] == ["-1", "0.1", "0.2", "0.05"]
+    assert [leases["2"][name] for name in columns] == ["0.05", "0.1", "", "1.00"]
+    with (out / "perrun.csv").open() as stream:
+        (run,) = csv.DictReader(stream)
+    assert {name: run[name] for name in run if "evenue" in name or "user" in name} == {
+        "Total rejected leases (by user)": "1",
+        "Revenue": "0.05",
+        "Missed revenue (undercharging)": "0.45",
+        "Missed revenue (reject)": "0",
+        "Missed revenue (reject by user)": "0.1",
+        "Missed revenue (total)": "0.55",
+    }

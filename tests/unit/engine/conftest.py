@@ -67,7 +67,7 @@ MakeWorld = Callable[..., World]
 
 @pytest.fixture
 def make_world() -> MakeWorld:
-    """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...},
+    """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...}, pricing="free",
     transfers=TransferOptions(...))``.
     """
 
@@ -77,6 +77,8 @@ def make_world() -> MakeWorld:
         cloud: CloudBehaviour | None = None,
         planning: Mapping[str, Any] | None = None,
         engine: Mapping[str, Any] | None = None,
+        pricing: str = "free",
+        policies: Mapping[str, str] | None = None,
         transfers: TransferOptions | None = None,
     ) -> World:
         items = tuple(lease if isinstance(lease, WorkloadLease) else WorkloadLease(lease) for lease in leases)
@@ -84,6 +86,8 @@ def make_world() -> MakeWorld:
             planning=replace(PlanningOptions(suspend_rate=32, resume_rate=32), **(planning or {})),
             engine=EngineOptions(**(engine or {})),
             cloud=cloud or CloudBehaviour(),
+            pricing=pricing,
+            policy_options=policies or {},
             transfers=transfers,
         )
         return World(Run(Workload("test", items, Site.homogeneous(hosts, VM)), settings))

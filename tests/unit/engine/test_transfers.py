@@ -158,3 +158,10 @@ def test_an_engine_that_takes_over_has_images_brought_again(make_world: MakeWorl
 
     assert new["2"].state is LeaseState.ACTIVE
     assert new["2"].reservations[0].assignment != old["1"].reservations[0].assignment
+
+
+def test_who_is_refused_for_its_image_is_told_so(make_world: MakeWorld) -> None:
+    world = make_world(_reserved("1", 81), transfers=_NO_POOLS).end()
+
+    assert world["1"].state is LeaseState.REJECTED
+    assert "disk image" in world["1"].reason

@@ -8,11 +8,12 @@ from lease_scheduler.policy.base import PolicyOptions
 
 
 def test_every_policy_of_the_specification_is_installed() -> None:
-    """haizea F35, F36, F38: Haizea's names, and ours."""
+    """haizea F35, F36, F37, F38: Haizea's names, and ours."""
     assert set(loader.policy_names("admission")) >= {"accept-all", "no-ARs", "minimum-notice"}
     assert set(loader.policy_names("preemption")) >= {
         "no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline", "by-kind",
     }  # fmt: skip
+    assert set(loader.policy_names("pricing")) >= {"free", "constant", "random", "maximum", "adaptive"}
     assert set(loader.policy_names("host_selection")) >= {"greedy", "no-policy", "packing"}
 
 
@@ -22,6 +23,7 @@ def test_every_installed_policy_loads() -> None:
         "admission": loader.load_admission,
         "preemption": loader.load_preemption,
         "host_selection": loader.load_host_selection,
+        "pricing": loader.load_pricing,
     }
     for kind, load in loaders.items():
         for name in loader.policy_names(kind):

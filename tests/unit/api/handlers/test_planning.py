@@ -11,7 +11,7 @@ from icalendar import Calendar
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.conftest import Build, Client
-from tests.unit.api.fakes import HOUR, NOW, Site
+from tests.unit.api.fakes import HOUR, NOW, Site, Trusts
 from tests.unit.api.handlers.test_leases import DATES, HOSTS, made, refused
 
 DAY = 24 * HOUR
@@ -103,6 +103,7 @@ class TestQuotes:
             "preempts": [mine["id"], other["id"]],
             "alternatives": [],
             "queue_position": None,
+            "price": 2.5,
         }
         assert latest.post("/v1/quotes", {"name": "a", **DATES}).json == {
             "quote": {
@@ -116,6 +117,9 @@ class TestQuotes:
                 "preempted": 2,
                 "alternatives": [],
                 "queue_position": None,
+                "price": 2.5,
+                "lease_id": None,
+                "expires_at": None,
             }
         }
         assert len(site.views) == 2
@@ -125,6 +129,62 @@ class TestQuotes:
         quote = (latest.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"]
         assert (quote["granted"], quote["reason"]) == (False, "Not enough hosts available")
         assert quote["alternatives"] == [{"start": "2030-01-31T12:00:30Z", "end": None, "count": 1}]
+
+    def test_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        """A lease that waits for its consumer, shown with its price and how long it is held."""
+        servers = [{"name": "web", "image_id": "i"}]
+        body = {"name": "a", **DATES, "max_price": 3, "servers": servers, "hold": True}
+        quote = (latest.post("/v1/quotes", body).json or {})["quote"]
+        assert (quote["price"], quote["expires_at"]) == (2.5, "2030-01-31T12:05:30Z")
+        name, _, asked = site.calls[-1]
+        assert (name, asked["max_price"], asked["trust_id"]) == ("offer_lease", 3, trusts.given[0])
+        path = f"/v1/leases/{quote['lease_id']}"
+        lease = (latest.get(path).json or {})["lease"]
+        shown = {key: lease[key] for key in ("state", "price", "max_price", "expires_at")}
+        assert shown == {"state": "ready", "price": 2.5, "max_price": 3, "expires_at": "2030-01-31T12:05:30Z"}
+        assert not {"price", "max_price", "expires_at"} & set((latest.at("1.11").get(path).json or {})["lease"])
+        accepted = (latest.post(f"{path}/action", {"accept": {}}).json or {})["lease"]
+        assert accepted["expires_at"] is None
+        assert (latest.post(f"{path}/action", {"reject": {}}).json or {})["lease"]["state"] == "rejected-by-user"
+        assert [call[0] for call in site.calls[-2:]] == ["accept_lease", "reject_lease"]
+
+    def test_what_cannot_be_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        nodes = {"name": "a", "nodes": [{"count": 1, "resources": {"VCPU": 1}}], "duration": "1h"}
+        for kind in ("best-effort", "immediate"):
+            answer = latest.post("/v1/quotes", {**nodes, "kind": kind, "hold": True})
+            assert (answer.status_code, (answer.json or {})["field"]) == (400, "hold")
+            assert kind in refused(answer)[1]
+        assert site.calls == []
+        servers = [{"name": "web", "image_id": "i"}]
+        site.refusal = RefusedError(409, "its price is 4, and max_price is 3", "max_price")
+        quote = (latest.post("/v1/quotes", {"name": "a", **DATES, "servers": servers, "hold": True}).json or {})[
+            "quote"
+        ]
+        assert (quote["granted"], quote["reason"], quote["lease_id"]) == (
+            False,
+            "its price is 4, and max_price is 3",
+            None,
+        )
+        assert trusts.given == []
+
+    def test_who_may_create_no_lease_may_have_none_held(self, app: Flask, site: Site) -> None:
+        reader = Client(app, "latest", "reader")
+        assert reader.post("/v1/quotes", {"name": "a", **DATES, "hold": True}).status_code == 403
+        assert site.calls == []
+
+    def test_prices_are_not_known_before_their_microversion(self, latest: Client, site: Site) -> None:
+        before = latest.at("1.11")
+        for path, key in (("leases", "max_price"), ("quotes", "max_price"), ("quotes", "hold")):
+            answer = before.post(f"/v1/{path}", {"name": "a", **DATES, key: 1})
+            assert (answer.status_code, (answer.json or {})["field"]) == (400, key)
+        lease_id = made(latest, HOSTS)["id"]
+        assert before.post(f"/v1/leases/{lease_id}/action", {"accept": {}}).status_code == 400
+        assert not {"price", "lease_id"} & set((before.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"])
+
+    @pytest.mark.parametrize("price", [-1, "3", None, 1e16])
+    def test_a_highest_price_is_a_number(self, latest: Client, price: object) -> None:
+        answer = latest.post("/v1/leases", {"name": "a", **DATES, "max_price": price})
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, "max_price")
 
     def test_a_request_that_is_wrong_is_no_quote(self, latest: Client, site: Site) -> None:
         assert latest.post("/v1/quotes", {"name": "a"}).status_code == 400
@@ -210,6 +270,9 @@ class TestSeries:
         assert site.calls == []
 
 
+_NOTHING_EARNED = {"earned": 0.0, "missed": {"undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 0.0}}
+
+
 class TestUsage:
     @pytest.fixture(autouse=True)
     def rows(self, site: Site) -> None:
@@ -223,6 +286,8 @@ class TestUsage:
             }
             for project, kind, seconds in (("red", "reservation", 7_200), ("red", "best-effort", 60), ("blue", "x", 1))
         ]
+        missed = {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1}
+        site.revenue_rows = [{"project_id": "red", "earned": 7.5, **missed}]
 
     def test_of_ones_own_project(self, latest: Client) -> None:
         assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
@@ -237,6 +302,10 @@ class TestUsage:
                         "best-effort": {"node_hours": 0.0167, "resource_hours": {"VCPU": 0.0333}},
                         "reservation": {"node_hours": 2.0, "resource_hours": {"VCPU": 4.0}},
                     },
+                    "revenue": {
+                        "earned": 7.5,
+                        "missed": {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1},
+                    },
                 }
             ],
         }
@@ -246,8 +315,9 @@ class TestUsage:
         found = administrator.get("/v1/usage?all_projects=true").json or {}
         assert [each["project_id"] for each in found["usage"]] == ["blue", "red"]
         assert (administrator.get("/v1/usage").json or {})["usage"] == [
-            {"project_id": "green", "node_hours": 0.0, "resource_hours": {}, "kinds": {}}
+            {"project_id": "green", "node_hours": 0.0, "resource_hours": {}, "kinds": {}, "revenue": _NOTHING_EARNED}
         ]
+        assert "revenue" not in (administrator.at("1.11").get("/v1/usage").json or {})["usage"][0]
         assert latest.get("/v1/usage?project_id=blue").status_code == 403
         assert latest.get("/v1/usage?all_projects=1").status_code == 403
 

@@ -113,6 +113,7 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
         "scheduling.policy_admission": "accept-all",
         "scheduling.policy_preemption": "no-preemption",
         "scheduling.policy_host_selection": "greedy",
+        "scheduling.policy_pricing": "free",
         "scheduling.backfilling": "off",
         "scheduling.suspension": "none",
         "scheduling.suspend_resume_exclusion": "local",
@@ -155,6 +156,7 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "scheduling.policy_admission": "no-ARs",
         "scheduling.policy_preemption": "ar-preempts-everything",
         "scheduling.policy_host_selection": "no-policy",
+        "scheduling.policy_pricing": "adaptive",
         "scheduling.backfilling": "intermediate",
         "scheduling.backfilling_reservations": "4",
         "scheduling.suspension": "all",
@@ -168,6 +170,10 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "scheduling.migration": "yes-notransfer",
         "scheduling.migration_bandwidth": "100",
         "scheduling.shutdown_time": "3",
+        "policy.pricing_rate": "1.0",
+        "policy.pricing_seed": "3",
+        "policy.pricing_min_rate": "0.1",
+        "policy.pricing_max_rate": "10",
         "scheduling.enactment_overhead": "2",
         "scheduling.preempt_at": "request",
         "scheduling.suspend_estimate": "sum",
@@ -199,7 +205,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
     assert (conf.persistence_file, conf.status_message_interval) == (None, 15)
     assert conf.data_file == tmp_path / "results.dat"
     assert conf.later == {
-        "scheduling.policy-pricing": "adaptive",
         "scheduling.wakeup-interval": "30",
         "scheduling.non-schedulable-interval": "20",
         "accounting.probes": "ar best-effort immediate cpu-utilization",
@@ -208,10 +213,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "opennebula.port": "2633",
         "opennebula.stop-when-no-more-leases": "false",
         "opennebula.dry-run": "false",
-        "pricing.rate": "1.0",
-        "pricing.seed": "3",
-        "pricing.min-rate": "0.1",
-        "pricing.max-rate": "10",
     }
 
 

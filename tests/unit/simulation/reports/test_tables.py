@@ -96,9 +96,12 @@ def test_perlease_csv_has_haizeas_columns(four_hosts: RunResult) -> None:
     assert [row["State"] for row in by_id.values()] == ["Done", "Done", "Done", "Cancelled", "Rejected"]
 
 
-def test_perlease_csv_names_the_state_of_a_refused_quote(four_hosts: RunResult) -> None:
-    by_user = replace(four_hosts.leases[4], state=LeaseState.REJECTED_BY_USER)
-    assert rows(tables.perlease_csv(replace(four_hosts, leases=(by_user,)), {}))[0]["State"] == "Rejected by user"
+def test_perlease_csv_tells_of_a_refused_quote(four_hosts: RunResult) -> None:
+    """As Haizea does: a price of -1, and the price that was turned down in a column of its own."""
+    lease = four_hosts.leases[4]
+    by_user = replace(lease, state=LeaseState.REJECTED_BY_USER, request=replace(lease.request, price=5.0))
+    (row,) = rows(tables.perlease_csv(replace(four_hosts, leases=(by_user,)), {}))
+    assert (row["State"], row["Price"], row["rejected_price"], row["rate"]) == ("Rejected by user", "-1", "5", "9")
 
 
 def test_utilization_csv_has_every_change_and_the_average_so_far(four_hosts: RunResult) -> None:

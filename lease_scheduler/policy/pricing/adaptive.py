@@ -1,0 +1,106 @@
+"""A rate that follows what users take and turn down."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class _Bracket:
+    """What is known of the rate that a user would just pay.
+
+    :ivar accepted: the highest rate that he took, none if he took none yet
+    :ivar refused: the lowest rate that he turned down
+    :ivar settled: whether it is known well enough
+    """
+
+    accepted: float | None = None
+    refused: float | None = None
+    settled: bool = False
+
+
+class Adaptive(PricingPolicy):
+    """The median of what each user is thought to pay at most (ADAPTIVE: Sotomayor 2010, algorithm 7; haizea F80).
+
+    Of each user the highest rate that he took and the lowest that he turned down are kept. Who has only taken is
+    thought to pay ``pricing_up`` (1.5) times the former, who has only turned down ``pricing_down`` (0.5) times the
+    latter, and between the two it is the middle, where it stays as soon as he has taken a rate after that. The rate is
+    the ``pricing_percentile`` (0.5) of these estimates, of an even number the upper median. It begins at
+    ``pricing_rate`` (1.00, which the dissertation does not say) and keeps to no bounds.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._first = options.number("pricing_rate", 1.0)
+        self._up = options.number("pricing_up", 1.5)
+        self._down = options.number("pricing_down", 0.5)
+        self._percentile = options.number("pricing_percentile", 0.5)
+        if self._percentile >= 1:
+            raise InvalidValueError("policy option pricing_percentile", f"must be below 1, not {self._percentile}")
+        self._brackets: dict[str, _Bracket] = {}
+        self._estimates: list[float] = []
+        self._changed: dict[str, None] = {}
+
+    def rate(self, user: str | None, highest: float | None) -> float:
+        """See ``PricingPolicy.rate``."""
+        if not self._estimates:
+            return self._first
+        return self._estimates[int(len(self._estimates) * self._percentile)]
+
+    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
+        """See ``PricingPolicy.answered``."""
+        key = user or ""
+        before = self._brackets.get(key)
+        after = _narrowed(before or _Bracket(), rate, accepted=accepted)
+        if after == before:
+            return
+        if before is not None:
+            del self._estimates[bisect_left(self._estimates, self._estimate(before))]
+        insort(self._estimates, self._estimate(after))
+        self._brackets[key] = after
+        self._changed[key] = None
+
+    def _estimate(self, bracket: _Bracket) -> float:
+        if bracket.accepted is None:
+            assert bracket.refused is not None
+            return bracket.refused * self._down
+        if bracket.refused is None:
+            return bracket.accepted * self._up
+        return (bracket.refused + bracket.accepted) / 2
+
+    def take_changes(self) -> dict[str, Kept]:
+        """See ``PricingPolicy.take_changes``."""
+        changed, self._changed = self._changed, {}
+        return {
+            key: {"accepted": bracket.accepted, "refused": bracket.refused, "settled": bracket.settled}
+            for key in changed
+            for bracket in (self._brackets[key],)
+        }
+
+    def restore(self, kept: Mapping[str, Kept]) -> None:
+        """See ``PricingPolicy.restore``."""
+        self._brackets = {
+            key: _Bracket(values["accepted"], values["refused"], bool(values["settled"]))
+            for key, values in kept.items()
+        }
+        self._estimates = sorted(self._estimate(bracket) for bracket in self._brackets.values())
+
+
+def _narrowed(bracket: _Bracket, rate: float, *, accepted: bool) -> _Bracket:
+    """The bracket after one more answer; one that is settled stays as it is, for ever."""
+    if bracket.settled:
+        return bracket
+    if not accepted:
+        return replace(bracket, refused=rate if bracket.refused is None else min(rate, bracket.refused))
+    if bracket.accepted is None:
+        return replace(bracket, accepted=rate)
+    if bracket.refused is not None:
+        # The middle is kept without raising the lower bound.
+        return replace(bracket, settled=True)
+    return replace(bracket, accepted=max(rate, bracket.accepted))

@@ -1,0 +1,58 @@
+"""The interface of pricing policies (haizea F37, F78; Sotomayor 2010, section 8)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from lease_scheduler.policy.base import PolicyOptions
+
+#: What a policy keeps under one key: plain values that fit into JSON.
+Kept = Mapping[str, Any]
+
+
+class PricingPolicy(ABC):
+    """Says at which rate leases are offered. A lease costs its node-hours times the rate.
+
+    What a policy learns is kept as entries of plain values, so that it survives the engine that it learnt in.
+
+    Option of all of them: ``pricing_surcharge`` (0). Node-hours that suspending and resuming others costs count that
+    many times; 1 is what Haizea's program does, the dissertation leaves it out (haizea F81).
+
+    :param options: what the operator set for policies
+    :cvar charges: whether leases have prices at all
+    :cvar needs_users_rates: whether it only works where it is known beforehand what users would pay, as in simulations
+    :ivar surcharge: the option
+    :ivar name: what it is called, which what it learns is kept by
+    """
+
+    charges = True
+    needs_users_rates = False
+
+    name = ""
+
+    def __init__(self, options: PolicyOptions) -> None:
+        self.options = options
+        self.surcharge = options.number("pricing_surcharge", 0.0)
+
+    @abstractmethod
+    def rate(self, user: str | None, highest: float | None) -> float:
+        """Money per node and hour; the same until something is ``quoted`` or ``answered``.
+
+        :param user: who asks, none if that is not known
+        :param highest: the most that he would pay, none if that is not known
+        """
+
+    def quoted(self) -> None:  # noqa: B027 - most policies need not know
+        """A lease has been offered at the rate."""
+
+    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:  # noqa: B027
+        """A user has taken or turned down a lease at a rate."""
+
+    def take_changes(self) -> dict[str, Kept]:
+        """What has been learnt since the last call, to be kept: the entries that are new or other ones, by key."""
+        return {}
+
+    def restore(self, kept: Mapping[str, Kept]) -> None:  # noqa: B027
+        """Go on with all entries that were kept, before anything else is asked."""

@@ -1,0 +1,55 @@
+"""A rate by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+
+_KEY = "quotes"
+#: Bits of a float's fraction.
+_BITS = 53
+
+
+class Random(PricingPolicy):
+    """A rate that is drawn anew for every quote, evenly spread (RANDOM of Sotomayor 2010, section 8.2; haizea F79).
+
+    Options: ``pricing_min_rate`` (0.10), ``pricing_max_rate`` (10.00), the span of users' rates in section 8.3, and
+    ``pricing_seed`` (0). The draw of a number depends on it and the seed alone, so that an engine that takes over goes
+    on where the other one stopped.
+    """
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self._least = options.number("pricing_min_rate", 0.10)
+        self._most = options.number("pricing_max_rate", 10.0)
+        if self._most < self._least:
+            raise InvalidValueError(
+                "policy option pricing_max_rate", f"must be at least pricing_min_rate = {self._least}, not {self._most}"
+            )
+        self._seed = options.integer("pricing_seed", 0)
+        self._drawn = 0
+        self._changed = False
+
+    def rate(self, user: str | None, highest: float | None) -> float:
+        """See ``PricingPolicy.rate``."""
+        digest = sha256(f"{self._seed} {self._drawn}".encode()).digest()
+        share = (int.from_bytes(digest[:8], "big") >> (64 - _BITS)) / (1 << _BITS)
+        return self._least + (self._most - self._least) * share
+
+    def quoted(self) -> None:
+        """See ``PricingPolicy.quoted``."""
+        self._drawn += 1
+        self._changed = True
+
+    def take_changes(self) -> dict[str, Kept]:
+        """See ``PricingPolicy.take_changes``."""
+        changed, self._changed = self._changed, False
+        return {_KEY: {"drawn": self._drawn}} if changed else {}
+
+    def restore(self, kept: Mapping[str, Kept]) -> None:
+        """See ``PricingPolicy.restore``."""
+        self._drawn = int(kept.get(_KEY, {}).get("drawn", 0))

@@ -1,0 +1,351 @@
+"""Prices and held quotes in the service, over restarts and in its accounts (haizea 7.2, F77-F82)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.lease_document import lease_document
+from tests.servers.base import wait_until
+
+HOUR = 3_600
+_BEGIN = 1_000_000
+_CAPACITY = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+
+
+class JumpingClock:
+    """The real clock, but for jumps."""
+
+    def __init__(self) -> None:
+        self._offset = _BEGIN - time.monotonic()
+
+    def now(self) -> int:
+        return int(time.monotonic() + self._offset)
+
+    def seconds_until(self, instant: int) -> float:
+        return max(0.0, instant - time.monotonic() - self._offset)
+
+    def jump(self, seconds: int) -> None:
+        self._offset += seconds
+
+
+class RecordingCloud(EmulatedCloud):
+    """A cloud that tells of which trusts it was told to destroy everything."""
+
+    def __init__(self, path: str, clock: JumpingClock) -> None:
+        super().__init__(path, clock)
+        self.destroyed: list[str | None] = []
+
+    def perform(self, order: Order, step: str) -> int | None:
+        if order.operation is None and step == "remove-aggregate":
+            self.destroyed.append(order.document.trust_id if order.document is not None else None)
+        return super().perform(order, step)
+
+
+class Service:
+    """The engine of two hosts; another one can take over with what is written down."""
+
+    def __init__(self, folder: Path, pricing: str, policies: dict[str, str]) -> None:
+        self._database = open_database(f"sqlite:///{folder}/service.sqlite")
+        migrate.upgrade(self._database)
+        self.reader = SqlReader(self._database)
+        self.clock = JumpingClock()
+        self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
+        self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
+        self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
+        self.site = self._lead()
+        pool = PoolKeeper(self.site)
+        for number in (1, 2):
+            pool.create_host({}, {"name": f"compute-{number}"})
+
+    def _lead(self) -> SiteEngine:
+        none = PolicyOptions()
+
+        def planner(site: Site) -> Planner:
+            return Planner(
+                site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none)
+            )
+
+        store = SqlStore(self._database)
+        store.take_over("engine", self.clock.now())
+        engine_options = EngineOptions(explain_refusals=False, preparation_time=10 * HOUR)
+        site = SiteEngine(
+            store,
+            self.cloud,
+            self.clock,
+            planner,
+            load_admission("accept-all", none),
+            ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0),
+            lambda: None,
+            self._make_pricing,
+        )
+        site.start()
+        self.leases = Leases(site, Enforcement())
+        return site
+
+    def restart(self) -> None:
+        self.site.close()
+        self.site = self._lead()
+
+    def close(self) -> None:
+        self.site.close()
+        self.cloud.close()
+        self._database.dispose()
+
+    def document(self, count: int = 1, kind: str = "reservation", **said: Any) -> dict[str, Any]:
+        """What is asked for: an hour in an hour, unless it is said otherwise."""
+        start = self.clock.now() + HOUR
+        times: dict[str, Any] = {"start": start, "end": start + HOUR}
+        if kind == "best-effort":
+            times = {"duration": HOUR}
+        return lease_document("a lease", kind, count, **times) | said
+
+    def offer(self, count: int = 1, **said: Any) -> dict[str, Any]:
+        return self.leases.offer({}, self.document(count, **said))
+
+    def view(self, lease_id: str) -> dict[str, Any]:
+        found = self.reader.lease(lease_id, deleted=True)
+        assert found is not None
+        return found
+
+    def is_in(self, lease_id: str, state: str) -> Callable[[], bool]:
+        return lambda: self.view(lease_id)["state"] == state
+
+
+Make = Callable[..., Service]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """``make(pricing, **policy options)``"""
+    made: list[Service] = []
+
+    def one(pricing: str = "constant", **policies: str) -> Service:
+        made.append(Service(tmp_path, pricing, policies))
+        return made[-1]
+
+    yield one
+    for service in made:
+        service.close()
+
+
+def test_a_lease_is_made_at_its_price_or_refused(make: Make) -> None:
+    """409 names the price; a refused lease is nowhere, and one without a highest price is made at any."""
+    service = make(pricing_rate="0.25")
+    dear = service.document(2, max_price=0.4)
+    with pytest.raises(RefusedError, match="its price is 0.5, and max_price is 0.4") as refused:
+        service.leases.create({}, dear)
+    assert (refused.value.code, refused.value.field) == (409, "max_price")
+    assert service.reader.lease(dear["id"], deleted=True) is None
+    made = service.leases.create({}, service.document(1, max_price=0.25))["lease_id"]
+    assert (service.view(made)["price"], service.view(made)["max_price"]) == (0.25, 0.25)
+    other = service.leases.create({}, service.document(1))["lease_id"]
+    assert (service.view(other)["price"], service.view(other)["max_price"]) == (0.25, None)
+
+
+def test_what_has_no_end_has_no_price(make: Make) -> None:
+    """It would be free for ever."""
+    service = make()
+    with pytest.raises(RefusedError, match="^duration: ") as refused:
+        service.leases.create({}, service.document(kind="best-effort", duration=None))
+    assert refused.value.code == 400
+
+
+def test_a_queued_lease_is_refused_when_its_turn_comes(make: Make) -> None:
+    """It is told by its state and reason, as nobody waits for the answer any more."""
+    service = make("adaptive")
+    first, head, second = (
+        service.leases.create({}, service.document(2, kind="best-effort", max_price=most))["lease_id"]
+        for most in (9.0, 9.0, 2.5)
+    )
+    # The head of the queue has a place later, and so a price.
+    assert [service.view(each)["price"] for each in (first, head, second)] == [2.0, 3.0, None]
+    service.leases.end({}, first)
+    assert wait_until(service.is_in(second, "rejected-by-user"), 20)
+    assert service.view(second)["reason"] == "its price is 4.5, and max_price is 2.5"
+    assert wait_until(service.is_in(head, "active"), 20)
+
+
+def test_a_quote_is_held_and_accepted(make: Make) -> None:
+    """Its capacity is nobody else's, nothing of it is in the cloud before, and then it is a lease as any other."""
+    service = make(pricing_rate="2")
+    offer = service.offer(2)
+    now = service.clock.now()
+    assert (offer["granted"], offer["price"], offer["preempts"]) == (True, 4.0, [])
+    assert now - 5 <= offer["expires_at"] - 300 <= now
+    lease_id = offer["lease_id"]
+    view = service.view(lease_id)
+    assert (view["state"], view["price"], view["offered_until"]) == ("ready", 4.0, offer["expires_at"])
+    assert not service.leases.quote({}, service.document(1))["granted"]
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(1))
+    assert service.cloud.footprints() == []
+    service.leases.accept({}, lease_id)
+    assert service.view(lease_id)["offered_until"] is None
+    # The hosts are free, so it is made ready at once.
+    assert wait_until(lambda: [each.lease_id for each in service.cloud.footprints()] == [lease_id], 20)
+    with pytest.raises(RefusedError) as refused:
+        service.leases.accept({}, lease_id)
+    assert refused.value.code == 409
+
+
+@pytest.mark.parametrize("how", ["reject", "delete", "end"])
+def test_a_quote_is_rejected(make: Make, how: str) -> None:
+    service = make()
+    lease_id = service.offer(2)["lease_id"]
+    if how == "delete":
+        service.leases.delete({}, lease_id, "deleted")
+    else:
+        getattr(service.leases, how)({}, lease_id)
+    assert service.view(lease_id)["state"] == "rejected-by-user"
+    assert (service.view(lease_id)["deleted_at"] is not None) is (how == "delete")
+    assert service.leases.quote({}, service.document(2))["granted"]
+    with pytest.raises(RefusedError) as refused:
+        service.leases.accept({}, lease_id)
+    assert refused.value.code == 409
+
+
+def test_a_quote_expires(make: Make) -> None:
+    service = make()
+    lease_id = service.offer(2)["lease_id"]
+    service.clock.jump(301)
+    service.site.wake()
+    assert wait_until(service.is_in(lease_id, "rejected-by-user"), 20)
+    assert service.view(lease_id)["reason"] == "its quote has expired"
+    assert service.leases.quote({}, service.document(2))["granted"]
+
+
+def test_offers_survive_a_restart(make: Make) -> None:
+    """One that is still open is held as before; one whose time passed meanwhile has expired."""
+    service = make()
+    first = service.offer(1)
+    service.clock.jump(200)
+    second = service.offer(1)
+    service.restart()
+    assert service.view(first["lease_id"])["offered_until"] == first["expires_at"]
+    assert not service.leases.quote({}, service.document(1))["granted"]
+    service.site.close()
+    service.clock.jump(150)
+    service.site = service._lead()
+    assert wait_until(service.is_in(first["lease_id"], "rejected-by-user"), 20)
+    service.leases.accept({}, second["lease_id"])
+    assert service.view(second["lease_id"])["state"] == "ready"
+
+
+def test_the_adaptive_rate_survives_a_restart(make: Make) -> None:
+    """haizea 7.5, 5: up after an accept, down after a reject or when nobody answers; another engine goes on with it."""
+    service = make("adaptive")
+
+    def price() -> float:
+        return float(service.leases.quote({}, service.document(1))["price"])
+
+    assert price() == 1.0
+    service.leases.accept({}, service.offer(1)["lease_id"])
+    assert price() == 1.5
+    service.restart()
+    assert price() == 1.5
+    service.leases.reject({}, service.offer(1)["lease_id"])
+    assert price() == 1.25
+    service.offer(1)
+    service.clock.jump(301)
+    service.site.wake()
+    assert wait_until(lambda: price() == 1.125, 20)
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(1, max_price=0.5))
+    service.restart()
+    assert price() == 1.0625
+
+
+def test_random_rates_go_on_after_a_restart(make: Make) -> None:
+    service = make("random", pricing_seed="7")
+    expected = load_pricing("random", PolicyOptions({"pricing_seed": "7"}))
+    for _ in range(4):
+        offer = service.offer(1)
+        assert offer["price"] == pytest.approx(expected.rate(None, None))
+        service.leases.reject({}, offer["lease_id"])
+        expected.quoted()
+        service.restart()
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"kind": "best-effort"}, "kind"),
+        ({"kind": "immediate", "start": None, "end": None, "duration": HOUR}, "kind"),
+        ({"start": _BEGIN - 50}, "start_date"),
+    ],
+)
+def test_what_cannot_be_held_is_refused(make: Make, said: dict[str, Any], field: str) -> None:
+    service = make()
+    with pytest.raises(RefusedError) as refused:
+        service.offer(1, **said)
+    assert (refused.value.code, refused.value.field) == (400, field)
+    assert service.reader.leases({}) == []
+
+
+def test_what_was_earned_and_missed_is_told(make: Make) -> None:
+    """haizea F82, by project; what was missed is what its consumers would have paid, if they say so."""
+    service = make(pricing_rate="1")
+    now = service.clock.now()
+    done = service.leases.create({}, service.document(2, max_price=3.0, start=now + 1, end=now + HOUR))["lease_id"]
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(1, max_price=5.0, start=now + 60, end=now + HOUR))
+    with pytest.raises(RefusedError):
+        service.leases.create({}, service.document(1, max_price=0.5, project_id="other"))
+    service.leases.reject({}, service.offer(1, project_id="other")["lease_id"])
+    assert wait_until(service.is_in(done, "active"), 20)
+    price = service.view(done)["price"]
+    service.leases.end({}, done)
+    assert wait_until(service.is_in(done, "done"), 20)
+    end = service.clock.now() + 1
+    found = {row.pop("project_id"): row for row in service.reader.revenue(None, now - 5, end)}
+    assert found == {
+        "project": pytest.approx(
+            {"earned": price, "undercharged": 3 - price, "rejected": 5.0, "rejected_by_user": 0.0}
+        ),
+        "other": pytest.approx({"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 1.5}),
+    }
+    assert [row["project_id"] for row in service.reader.revenue("other", now - 5, end)] == ["other"]
+    assert service.reader.revenue(None, end, end + HOUR) == []
+
+
+def test_without_prices_quotes_can_be_held_all_the_same(make: Make) -> None:
+    service = make("free")
+    offer = service.offer(1)
+    assert (offer["granted"], offer["price"]) == (True, None)
+    service.leases.accept({}, offer["lease_id"])
+    assert service.leases.quote({}, service.document(1))["price"] is None
+    assert service.leases.create({}, service.document(1, kind="best-effort", duration=None))
+
+
+def test_an_offer_of_a_managed_lease_takes_its_trust_with_it(make: Make) -> None:
+    """What was given for servers that are never booted is removed from the cloud, and nothing else is done there."""
+    service = make()
+    lease_id = service.offer(1, trust_id="trust-1")["lease_id"]
+    other = service.offer(1)["lease_id"]
+    service.leases.reject({}, other)
+    service.leases.reject({}, lease_id)
+    assert wait_until(lambda: service.cloud.destroyed == ["trust-1"], 20)
+    assert [entry["to"] for entry in service.reader.history(lease_id)] == ["ready", "rejected-by-user"]

@@ -1,0 +1,59 @@
+"""Server templates of managed leases that make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.service.server_templates import check_servers
+
+_NODES = [NodeSet(2, Resources({"VCPU": 1})), NodeSet(3, Resources({"VCPU": 2}))]
+_IMAGE = {"name": "web", "image_id": "i"}
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        [],
+        [_IMAGE],
+        [{**_IMAGE, "count": 1}, _IMAGE],
+        [{**_IMAGE, "count": 3, "node_set": 1}, {**_IMAGE, "count": 2}],
+        [{**_IMAGE, "user_data": "IyEvYmluL3NoCg=="}],
+        [{**_IMAGE, "volume": {"size_gb": 5, "volume_type": "fast"}}],
+        [{"name": "db", "count": 1, "volume": {"volume_id": name}} for name in "ab"],
+    ],
+)
+def test_what_makes_sense(servers: list[dict[str, Any]]) -> None:
+    check_servers(servers, _NODES)
+
+
+@pytest.mark.parametrize(
+    ("servers", "field", "problem"),
+    [
+        ([{**_IMAGE, "node_set": 2}], "servers[0].node_set", "there is no node set 2; they count from 0"),
+        ([{**_IMAGE, "count": 3}], "servers[0].count", "node set 0 has 2 nodes, of which 2 are left"),
+        ([_IMAGE, {**_IMAGE, "count": 1}], "servers[1].count", "of which 0 are left for these servers, not 1"),
+        ([_IMAGE, _IMAGE], "servers[1].count", "of which 0 are left"),
+        ([{"name": "web"}], "servers[0].image_id", "is missing"),
+        ([{"name": "web", "volume": {"size_gb": 1}}], "servers[0].image_id", "is missing"),
+        ([{**_IMAGE, "volume": {"volume_id": "a"}}], "servers[0].image_id", "has no image"),
+        ([{**_IMAGE, "volume": {"volume_type": "fast"}}], "servers[0].volume", "give either"),
+        ([{"name": "db", "volume": {"volume_id": "a", "size_gb": 1}}], "servers[0].volume", "give either"),
+        ([{"name": "db", "volume": {"volume_id": "a"}}], "servers[0].volume.volume_id", "only one server"),
+        (
+            [{"name": "db", "count": 1, "volume": {"volume_id": "a"}}] * 2,
+            "servers[1].volume.volume_id",
+            "only one server",
+        ),
+        ([{**_IMAGE, "user_data": "#!/bin/sh"}], "servers[0].user_data", "must be base64, as in Nova"),
+    ],
+)
+def test_what_makes_none_is_said(servers: list[dict[str, Any]], field: str, problem: str) -> None:
+    with pytest.raises(InvalidValueError) as refused:
+        check_servers(servers, _NODES)
+    assert field in str(refused.value)
+    assert problem in str(refused.value)
