@@ -66,18 +66,16 @@ def hosts_with_room(
     if assignment is not None:
         return assignment, ()
     candidates = victims(context, request, start, end, now) if may_preempt else []
+    message = f"no place for lease {request.lease_id} for {end - start} s at its start"
     if not candidates:
-        raise _no_place(
-            context, request, start, f"no place for lease {request.lease_id} for {end - start} s at its start"
-        )
+        raise _no_place(context, request, start, message)
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
     assignment = mapped_without(len(candidates))
     if assignment is None:
-        message = f"no place for lease {request.lease_id} for {end - start} s at its start, preemption included"
-        raise _no_place(context, request, start, message)
+        raise _no_place(context, request, start, f"{message}, preemption included")
     too_few, enough = 0, len(candidates)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
