@@ -50,6 +50,11 @@ OPTIONS: list[cfg.Opt] = [
         "Sotomayor 2010 had 20480.",
     ),
     cfg.BoolOpt(
+        "keep_replanned",
+        default=True,
+        help="A lease that is planned again finds the images that were brought for its old place. Haizea deleted them.",
+    ),
+    cfg.BoolOpt(
         "copy_on_write",
         default=False,
         help="The VMs of a host share the image that it keeps; what is written is not counted as disk usage.",

@@ -64,6 +64,7 @@ def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
         cache_size_mb=None if group.diskimage_cache_size < 0 else group.diskimage_cache_size,
         avoid_redundant=group.avoid_redundant_transfers,
         force_seconds=group.force_imagetransfer_time,
+        keep_replanned=group.keep_replanned,
         copy_on_write=group.copy_on_write,
     )
 

@@ -33,6 +33,7 @@ _TRANSFERS = st.builds(
     cache_size_mb=st.sampled_from([None, 0, 1600, 4100]),
     avoid_redundant=st.booleans(),
     force_seconds=st.sampled_from([None, None, 0, 7]),
+    keep_replanned=st.booleans(),
     copy_on_write=st.booleans(),
 )
 

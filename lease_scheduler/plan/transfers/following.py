@@ -37,7 +37,7 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
     had = images.claims.get(lease_id, frozenset())
     if had - wanted:
         # Untouched images of a lease that is planned again are of use if it comes back.
-        waits = not wanted and old is not None and old.state in _FRESH
+        waits = images.options.keep_replanned and not wanted and old is not None and old.state in _FRESH
         images = images.released(lease_id, had - wanted, keep_copies=waits)
     if disks - had:
         images = images.copied(lease_id, disks - had)

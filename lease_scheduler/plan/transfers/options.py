@@ -33,6 +33,7 @@ class TransferOptions:
     :ivar cache_size_mb: MB that a host keeps of images, none if there is no limit
     :ivar avoid_redundant: whether a lease may use a transfer that is planned for another one (haizea F65, F66)
     :ivar force_seconds: seconds that a transfer takes in place of size / bandwidth, none to compute it (haizea F67)
+    :ivar keep_replanned: whether a lease that is planned again finds the images that were brought for its old place
     :ivar copy_on_write: whether VMs share the image on their host, so that it is on the disk once (haizea F68)
     """
 
@@ -42,6 +43,7 @@ class TransferOptions:
     cache_size_mb: int | None = None
     avoid_redundant: bool = True
     force_seconds: int | None = None
+    keep_replanned: bool = True
     copy_on_write: bool = False
 
     def seconds(self, image: DiskImage, hosts: int) -> int:

@@ -22,7 +22,11 @@ from lease_scheduler.simulation.overheads import OverheadOptions
 _Value = TypeVar("_Value")
 
 #: Where Haizea always does what is an option for us.
-_HAIZEA_BEHAVIOUR = {"scheduling.preempt_at": "request", "scheduling.suspend_estimate": "sum"}
+_HAIZEA_BEHAVIOUR = {
+    "scheduling.preempt_at": "request",
+    "scheduling.suspend_estimate": "sum",
+    "image_transfer.keep_replanned": "false",
+}
 
 
 @dataclass(frozen=True)

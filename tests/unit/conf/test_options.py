@@ -74,6 +74,7 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
         "image_transfer.diskimage_reuse": "image-caches",
         "image_transfer.diskimage_cache_size": "20480",
         "image_transfer.copy_on_write": "true",
+        "image_transfer.keep_replanned": "false",
         "simulation.image_transfer_factor": "1.5",
         "simulation.image_transfer_failures": "0.25",
     }
@@ -81,7 +82,14 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
     settings = run_settings(load_configuration([], overrides))
 
     assert settings.transfers == TransferOptions(
-        100, Mechanism.UNICAST, Reuse.IMAGE_CACHES, 20480, avoid_redundant=False, force_seconds=7, copy_on_write=True
+        100,
+        Mechanism.UNICAST,
+        Reuse.IMAGE_CACHES,
+        20480,
+        avoid_redundant=False,
+        force_seconds=7,
+        keep_replanned=False,
+        copy_on_write=True,
     )
     assert settings.planning.migrate_disks
     assert (settings.cloud.image_transfer_factor, settings.cloud.image_transfer_failure_probability) == (1.5, 0.25)

@@ -26,8 +26,8 @@ TABLE = """
 new                 -> pending                                                           |
 pending             -> scheduled queued rejected rejected-by-user                        | cancelled
 queued              -> scheduled                                                     | cancelled rejected-by-user
-scheduled           -> preparing ready queued pending                                    | cancelled failed rejected-by-user
-preparing           -> ready queued pending                                              | cancelled failed rejected-by-user
+scheduled           -> preparing ready queued pending                         | cancelled failed rejected-by-user
+preparing           -> ready queued pending                                   | cancelled failed rejected-by-user
 ready               -> active queued pending                                  | cancelled failed rejected-by-user
 active              -> suspending queued ready done                                      | cancelled failed
 suspending          -> suspended-pending                                                 | cancelled failed queued done

@@ -133,6 +133,7 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
         "simulation.override_memory": "-1",
         "image_transfer.lease_preparation": "unmanaged",
         "image_transfer.bandwidth": "100",
+        "image_transfer.keep_replanned": "false",
         "image_transfer.avoid_redundant_transfers": "true",
         "image_transfer.diskimage_reuse": "none",
     }
@@ -187,6 +188,7 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "simulation.override_memory": "896",
         "image_transfer.lease_preparation": "imagetransfer",
         "image_transfer.bandwidth": "100",
+        "image_transfer.keep_replanned": "false",
         "image_transfer.transfer_mechanism": "multicast",
         "image_transfer.avoid_redundant_transfers": "true",
         "image_transfer.force_imagetransfer_time": "10",
