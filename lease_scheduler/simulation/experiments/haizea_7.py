@@ -10,10 +10,7 @@ from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.experiments import suspension_checks
 from lease_scheduler.simulation.experiments.campaign import Case, run_campaign
 from lease_scheduler.simulation.experiments.report import write_report
-from lease_scheduler.simulation.reports.plots import plot_bars
-
-#: Where the axis of the figures begins; all times are about as long as with instantaneous suspension.
-_AXIS = 0.95
+from lease_scheduler.simulation.reports.plots import plot_lines
 
 
 def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console: Console) -> int:
@@ -31,11 +28,11 @@ def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console:
     if not quick:
         groups["Figures 7.4 and 7.5 as numbers (E5)"] = suspension_checks.grid_checks(outcomes)
         for exclusion in Exclusion:
-            plot_bars(
-                suspension_checks.bars(outcomes, exclusion),
+            plot_lines(
+                suspension_checks.lines(outcomes, exclusion),
                 directory / f"fig-7.4-7.5-{exclusion.value}.png",
+                quantity="memory of a VM (MB)",
                 measure="time to finish all best-effort leases\n(instantaneous suspension = 1)",
-                lowest=_AXIS,
             )
     outside = write_report(groups, cases, outcomes, directory, console)
     console.print(f"Tables, figures and single runs are in {directory}")

@@ -108,13 +108,15 @@ def grid_checks(outcomes: Outcomes) -> list[Check]:
     return checks
 
 
-def bars(outcomes: Outcomes, exclusion: Exclusion) -> dict[str, dict[str, float]]:
-    """Figures 7.4 and 7.5: workload and cores -> memory -> time."""
+def lines(outcomes: Outcomes, exclusion: Exclusion) -> dict[str, dict[str, dict[int, float]]]:
+    """Figures 7.4 and 7.5: workload -> cores of a host -> MB of a VM -> time."""
     return {
-        f"{label}, {cores} to a host": {
-            f"{memory} MB": relative(outcomes, SuspensionCase(reservations, _SEED, cores, exclusion, memory))
-            for memory in MEMORIES
+        label: {
+            f"{cores} to a host": {
+                memory: relative(outcomes, SuspensionCase(reservations, _SEED, cores, exclusion, memory))
+                for memory in MEMORIES
+            }
+            for cores in CORES_PER_HOST
         }
         for label, reservations in TABLE_SETS.items()
-        for cores in CORES_PER_HOST
     }

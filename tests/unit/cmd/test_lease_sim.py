@@ -115,6 +115,7 @@ def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> 
 
     rows = _rows(tmp_path / "a")
     assert (rows["1"]["start"], rows["2"]["start"]) == ("50", "1800")
+    assert "1024" in (tmp_path / "a" / "disk-usage.csv").read_text()
 
 
 def test_hosts_of_one_s_own_replace_those_of_the_workload(small: Path, tmp_path: Path) -> None:
