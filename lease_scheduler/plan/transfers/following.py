@@ -36,9 +36,8 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
     wanted = starts.keys() | disks
     had = images.claims.get(lease_id, frozenset())
     if had - wanted:
-        # Untouched images of a lease that is planned again are of use if it comes back.
-        waits = images.options.keep_replanned and not wanted and old is not None and old.state in _FRESH
-        images = images.released(lease_id, had - wanted, keep_copies=waits)
+        keeps = not wanted and old is not None and old.state in _FRESH and _may_come_back(images, new)
+        images = images.released(lease_id, had - wanted, keep_copies=keeps)
     if disks - had:
         images = images.copied(lease_id, disks - had)
     missing = {host: start for host, start in starts.items() if host not in images.claims.get(lease_id, frozenset())}
@@ -57,6 +56,15 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
     if new.reservations and new.state in _FRESH:
         new = _waiting_or_ready(new, is_waiting=images.outstanding(lease_id, new.reservations[0].assignment))
     return images, new
+
+
+def _may_come_back(images: Images, lease: Lease) -> bool:
+    """Whether untouched images are kept for a lease that lost its place.
+
+    Who is planned again loses them if the operator wants it so. Who was sent back to the queue does not: transfers that
+    are late again and again would keep a short lease from ever starting.
+    """
+    return images.options.keep_replanned or lease.state is LeaseState.QUEUED
 
 
 def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:

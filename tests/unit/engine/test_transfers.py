@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,6 +64,17 @@ def test_a_best_effort_lease_that_starts_late_runs_for_as_long(make_world: MakeW
     world = make_world(request("1", LeaseKind.BEST_EFFORT, software=_X), cloud=cloud, transfers=_NO_POOLS).end()
 
     assert (world["1"].started, world["1"].ended, world["1"].accumulated) == (164, 1164, 1000)
+
+
+def test_a_short_lease_starts_though_every_transfer_is_late(make_world: MakeWorld) -> None:
+    """Its place is over when the image comes; it is kept for the next place, also where others would be deleted."""
+    cloud = CloudBehaviour(image_transfer_factor=3)
+    options = replace(_NO_POOLS, keep_replanned=False)
+    short = request("1", LeaseKind.BEST_EFFORT, duration=4, software=_X)
+    world = make_world(short, cloud=cloud, transfers=options).until(1000)
+
+    assert (world["1"].state, world["1"].started) == (LeaseState.DONE, 246)
+    assert world.counters["image_transfers"] == 1
 
 
 def test_a_transfer_that_fails_is_tried_again_and_not_for_ever(make_world: MakeWorld) -> None:
