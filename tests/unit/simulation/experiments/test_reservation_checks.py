@@ -39,7 +39,7 @@ def test_cases_have_names_of_their_own() -> None:
         *deadline_checks.cases(1),
         *image_checks.cases((1, 2, 3, 4)),
         *image_checks.grid_cases(),
-        *suspension_checks.table_cases(),
+        *suspension_checks.table_cases((1, 2, 3, 4)),
         *suspension_checks.grid_cases(),
     ]
     names = {case.name: case for case in cases}
