@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isclose
 
@@ -93,18 +92,17 @@ class Prices:
         surcharge = self._policy.surcharge * suspension * rate
         return Price(hours * rate + surcharge, rate + surcharge / hours)
 
-    def agree(self, placed: Lease) -> Lease:
+    def agree(self, placed: Lease, *, others_make_room: bool = True) -> Lease:
         """A lease for which a place was found, with its price.
 
-        If the place was found in the plan, what changed there since the last time is taken to make room for the lease.
-
+        :param others_make_room: whether what changed in the plan since the last time makes room for the lease
         :raises PriceTooHighError: its consumer does not want it; the policy has been told
         """
         request = placed.request
         if not self.applies_to(request):
             return placed
         suspension = 0.0
-        if self._policy.surcharge:
+        if self._policy.surcharge and others_make_room:
             planner = self._state.planner
             suspension = suspension_hours(planner.context, planner.plan.changes())
         price = self.of(request, suspension)
@@ -119,7 +117,7 @@ class Prices:
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
         """The same for a lease that gets its place out of the queue; if it is not wanted it is over, and none given."""
         try:
-            return self.agree(placed)
+            return self.agree(placed, others_make_room=False)
         except PriceTooHighError as error:
             queued = self._state.lease(placed.lease_id)
             assert queued is not None
@@ -152,7 +150,3 @@ class NoPrices:
 
     def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
         """Nobody is ever asked."""
-
-    def take_changes(self) -> dict[str, Mapping[str, object]]:
-        """Nothing is ever learnt."""
-        return {}

@@ -19,6 +19,7 @@ from lease_scheduler.plan.quote import loses
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.server_templates import check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document, node_set_of, numbered
 
@@ -191,6 +192,7 @@ class Leases:
     def _terms(self, lease: Document) -> Terms:
         site = self._site
         terms = build_terms(lease, site.pool(), site.work.now)
+        check_servers(terms.document.servers, terms.request.nodes)
         if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
             raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))

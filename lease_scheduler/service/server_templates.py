@@ -10,6 +10,7 @@ from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 
 
 def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]) -> None:
@@ -19,24 +20,31 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
     :param nodes: node sets of the lease, with the most nodes that it may get
     :raises InvalidValueError: naming the key
     """
-    left = Counter({number: node_set.count for number, node_set in enumerate(nodes)})
+    most = [node_set.count * _servers_per_node(node_set) for node_set in nodes]
+    left = Counter(dict(enumerate(most)))
     volumes = set()
     for position, server in enumerate(servers):
         field = f"servers[{position}]"
         number = server.get("node_set", 0)
         if number not in left:
             raise InvalidValueError(f"{field}.node_set", f"there is no node set {number}; they count from 0")
-        # Without a count there is one on every node that is left.
+        # Without a count there are as many as there is room for.
         count = server.get("count", max(left[number], 1))
         if count > left[number]:
-            had = f"node set {number} has {nodes[number].count} nodes, of which {left[number]} are left"
-            raise InvalidValueError(f"{field}.count", f"{had} for these servers, not {count}")
+            had = f"node set {number} has room for {most[number]} servers, of which {left[number]} is left"
+            raise InvalidValueError(f"{field}.count", f"{had} for these, not {count}")
         left[number] -= count
         volume_id = _volume_id(server, field)
         if volume_id is not None and (count > 1 or volume_id in volumes):
             raise InvalidValueError(f"{field}.volume.volume_id", "only one server can boot from a volume")
         volumes.add(volume_id)
         _check_user_data(server.get("user_data"), field)
+
+
+def _servers_per_node(node_set: NodeSet) -> int:
+    """Instances that are to be on one host are planned as one node."""
+    share = node_set.resources.get(HOST_SHARE, 1)
+    return max(share, 1) if share < WHOLE_HOST else 1
 
 
 def _volume_id(server: Mapping[str, Any], field: str) -> str | None:

@@ -13,7 +13,6 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
-from lease_scheduler.service.server_templates import check_servers
 
 Document = Mapping[str, Any]
 
@@ -96,7 +95,6 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
             )
         )
     servers = tuple(lease.get("servers") or ())
-    check_servers(servers, node_sets)
     start, duration = _interval(lease, kind, now)
     mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
     request = LeaseRequest(

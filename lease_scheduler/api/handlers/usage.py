@@ -26,7 +26,9 @@ def show(request: ApiRequest) -> Answer:
     rows = request.reader.usage(project_id, start, end, now)
     money = {}
     if request.version >= V1_12:
-        money = {row["project_id"]: row for row in request.reader.revenue(project_id, start, end)}
+        # What is over in this very second counts, unless somebody says where to end.
+        until = end if "end" in query else end + 1
+        money = {row["project_id"]: row for row in request.reader.revenue(project_id, start, until)}
     wanted = {project_id} if project_id is not None else set()
     projects = sorted({row["project_id"] for row in rows} | set(money) | wanted)
     usage = [_project(name, [row for row in rows if row["project_id"] == name]) for name in projects]

@@ -80,6 +80,11 @@ def vms(order: Order) -> list[Vm]:
     ]
 
 
+def places(found: Sequence[Vm]) -> list[tuple[int, Vm]]:
+    """The VM of each server of a lease, with the number of the server, by which it is found again."""
+    return list(enumerate(vm for vm in found for _ in range(vm.servers)))
+
+
 @dataclass(frozen=True)
 class Address:
     """A floating IP of a lease."""

@@ -34,7 +34,7 @@ _NO_HOST = "No valid host"
 class Wanted:
     """A server of a managed lease.
 
-    :ivar number: of its VM among those of the lease
+    :ivar number: among those of the lease
     :ivar template: what the tenant said of it
     :ivar flavor_id: of the lease's flavor for it
     :ivar host: name of the compute host that is planned for it

@@ -266,7 +266,7 @@ class Steps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        planned = {vm.number: self._nodes.node(vm.host).service for vm in needs.vms(order)}
+        planned = {number: self._nodes.node(vm.host).service for number, vm in needs.places(needs.vms(order))}
         return known is None or self._preemption.bring_back(self._servers_of(known), planned)
 
     def _planned_services(self, order: Order) -> frozenset[str]:
@@ -310,15 +310,15 @@ class Steps:
 def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
     """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
     assert order.document is not None
-    free: dict[int, list[needs.Vm]] = {}
-    for vm in needs.vms(order):
-        free.setdefault(vm.node_set, []).append(vm)
+    free: dict[int, list[tuple[int, needs.Vm]]] = {}
+    for number, vm in needs.places(needs.vms(order)):
+        free.setdefault(vm.node_set, []).append((number, vm))
     wanted = []
     for template in order.document.servers:
         node_set = int(template.get("node_set", 0))
         count = int(template.get("count") or len(free.get(node_set, ())))
         here, free[node_set] = free.get(node_set, [])[:count], free.get(node_set, [])[count:]
-        for position, vm in enumerate(here, start=1):
+        for position, (number, vm) in enumerate(here, start=1):
             name = template["name"] if len(here) == 1 else f"{template['name']}-{position}"
-            wanted.append(Wanted(vm.number, name, template, labels[vm.node_set].flavor_id, vm.host))
+            wanted.append(Wanted(number, name, template, labels[vm.node_set].flavor_id, vm.host))
     return wanted

@@ -211,6 +211,23 @@ class DriverTest(NovaSite):
         else:
             raise AssertionError("there is no such image")
 
+    def test_managed_servers_that_are_to_be_on_one_host(self) -> None:
+        """They are planned as one VM, and each of them is booted."""
+        lease_id = str(uuid4())
+        record = ReservationRecord("r", "virtual:instance", "r", {"affinity": True, "amount": 2}, 1, 0, node_count=1)
+        size = Resources({"VCPU": 4, "MEMORY_MB": 2048, "DISK_GB": 2, HOST_SHARE: 2})
+        template = {"name": "web", "image_id": IMAGE, "networks": "none"}
+        said: dict[str, Any] = {"reservations": (record,), "servers": (template,)}
+        self.carry_out(self.order(OperationKind.START, lease_id, ("host1",), size, **said))
+        servers = self.nova.servers.list()
+        assert sorted(server.name for server in servers) == ["web-1", "web-2"]
+        assert {self.host_of(server) for server in servers} == {"host1"}
+        self.carry_out(self.order(OperationKind.SUSPEND, lease_id, ("host1",), size, **said))
+        self.carry_out(self.order(OperationKind.RESUME, lease_id, ("host2",), size, **said))
+        assert {self.host_of(server) for server in self.nova.servers.list()} == {"host2"}
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host2",), size, **said))
+        self.assert_nothing_is_left()
+
     def _root_disk(self, **template: Any) -> Any:
         """What the only server of a lease boots from, which runs then."""
         size = Resources({"VCPU": 2, "MEMORY_MB": 1024, HOST_SHARE: 1})

@@ -363,6 +363,7 @@ class Site:
         return [row for row in self.usage_rows if project_id in (None, row["project_id"])]
 
     def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        self.calls.append(("revenue", project_id, start, end))
         return [row for row in self.revenue_rows if project_id in (None, row["project_id"])]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:

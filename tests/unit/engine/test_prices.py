@@ -160,6 +160,19 @@ def test_suspending_others_costs_extra_if_so_wanted(make_world: MakeWorld, surch
     assert found.price == pytest.approx(price)
 
 
+def test_who_takes_what_is_left_pays_for_nobody_elses_suspension(make_world: MakeWorld) -> None:
+    """Leases out of the queue preempt nobody, though they may be suspended themselves."""
+    world = make_world(
+        request("1", RESERVATION, 2, 1800, start=1000),
+        request("2", BEST_EFFORT, 1, 3600, submitted=10),
+        request("3", BEST_EFFORT, 1, 3600, submitted=10),
+        pricing="constant",
+        policies={"pricing_surcharge": "1"},
+    ).end()
+    assert world.counters["suspensions"] == 2
+    assert [world[i].request.price for i in "123"] == [1.0, 1.0, 1.0]
+
+
 def test_revenue_is_told_by_its_parts(make_world: MakeWorld) -> None:
     """haizea F82: earned, underpriced, rejected by users and by the provider add up to what all was worth."""
     world = make_world(

@@ -8,10 +8,14 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
-from lease_scheduler.model.resources import Resources
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.service.server_templates import check_servers
 
-_NODES = [NodeSet(2, Resources({"VCPU": 1})), NodeSet(3, Resources({"VCPU": 2}))]
+_NODES = [
+    NodeSet(2, Resources({"VCPU": 1, HOST_SHARE: WHOLE_HOST})),
+    # Three instances that are to be on one host.
+    NodeSet(1, Resources({"VCPU": 6, HOST_SHARE: 3})),
+]
 _IMAGE = {"name": "web", "image_id": "i"}
 
 
@@ -35,9 +39,13 @@ def test_what_makes_sense(servers: list[dict[str, Any]]) -> None:
     ("servers", "field", "problem"),
     [
         ([{**_IMAGE, "node_set": 2}], "servers[0].node_set", "there is no node set 2; they count from 0"),
-        ([{**_IMAGE, "count": 3}], "servers[0].count", "node set 0 has 2 nodes, of which 2 are left"),
-        ([_IMAGE, {**_IMAGE, "count": 1}], "servers[1].count", "of which 0 are left for these servers, not 1"),
-        ([_IMAGE, _IMAGE], "servers[1].count", "of which 0 are left"),
+        (
+            [{**_IMAGE, "count": 3}],
+            "servers[0].count",
+            "room for 2 servers, of which 2 is left for these, not 3",
+        ),
+        ([_IMAGE, {**_IMAGE, "count": 1}], "servers[1].count", "of which 0 is left for these, not 1"),
+        ([_IMAGE, _IMAGE], "servers[1].count", "of which 0 is left"),
         ([{"name": "web"}], "servers[0].image_id", "is missing"),
         ([{"name": "web", "volume": {"size_gb": 1}}], "servers[0].image_id", "is missing"),
         ([{**_IMAGE, "volume": {"volume_id": "a"}}], "servers[0].image_id", "has no image"),

@@ -310,6 +310,12 @@ class TestUsage:
             ],
         }
 
+    def test_what_was_earned_in_this_second_counts(self, latest: Client, site: Site) -> None:
+        assert latest.get("/v1/usage").status_code == 200
+        assert site.calls[-1] == ("revenue", "red", NOW - 30 * DAY, NOW + 1)
+        assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").status_code == 200
+        assert site.calls[-1] == ("revenue", "red", 1_893_456_000, 1_896_048_000)
+
     def test_of_others(self, app: Flask, latest: Client) -> None:
         administrator = Client(app, "latest", "admin", "green")
         found = administrator.get("/v1/usage?all_projects=true").json or {}
