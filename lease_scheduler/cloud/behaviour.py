@@ -37,6 +37,8 @@ class CloudBehaviour:
     :ivar spread: operation times are drawn uniformly from (1 - spread) to (1 + spread) times what they would be
     :ivar boot_failure_probability: share of starts that fail
     :ivar resume_failure_probability: share of resumptions that fail
+    :ivar image_transfer_factor: real over planned time of image transfers that are planned
+    :ivar image_transfer_failure_probability: share of those that fail
     :ivar host_failures: hosts that die
     :ivar seed: of the random numbers
     """
@@ -50,6 +52,8 @@ class CloudBehaviour:
     spread: float = 0.0
     boot_failure_probability: float = 0.0
     resume_failure_probability: float = 0.0
+    image_transfer_factor: float = 1.0
+    image_transfer_failure_probability: float = 0.0
     host_failures: tuple[HostFailure, ...] = ()
     seed: int = 0
 
@@ -66,6 +70,18 @@ class CloudBehaviour:
             OperationKind.MIGRATE: self.transfer_factor,
         }.get(operation.kind)
         seconds = planned * factor if factor is not None else self.boot_time + image_seconds
+        return self._scattered(seconds, random)
+
+    def transfer_seconds(self, planned: int, random: Random) -> int:
+        """How long a planned image transfer really takes."""
+        return self._scattered(planned * self.image_transfer_factor, random)
+
+    def transfer_fails(self, random: Random) -> bool:
+        """Whether a planned image transfer fails, by chance."""
+        probability = self.image_transfer_failure_probability
+        return probability > 0 and random.random() < probability
+
+    def _scattered(self, seconds: float, random: Random) -> int:
         if self.spread:
             seconds *= 1 + self.spread * (2 * random.random() - 1)
         return max(0, round(seconds))

@@ -9,6 +9,7 @@ from random import Random
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.model.transfer import Transfer
 
 
 class SimulatedCloud:
@@ -57,6 +58,14 @@ class SimulatedCloud:
             if real is not None:
                 left = max(0, real - self._work_done.get(lease_id, 0))
                 self._push(CloudEvent(EventKind.ENDED, since + left, lease_id), turn)
+
+    def bring(self, transfer: Transfer, now: int) -> None:
+        """Bring a disk image to hosts; the end is reported when it is over."""
+        over = now + self._behaviour.transfer_seconds(transfer.end - now, self._random)
+        fails = self._behaviour.transfer_fails(self._random)
+        kind = EventKind.FAILED if fails else EventKind.COMPLETED
+        reason = f"the transfer of image {transfer.image.image_id} broke off" if fails else ""
+        self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
 
     def discard(self, lease_id: str, now: int) -> None:
         """Destroy the lease's VMs and all that was saved of them."""

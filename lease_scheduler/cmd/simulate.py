@@ -70,8 +70,6 @@ def simulate(given: argparse.Namespace) -> int:
     """Run the workload that the command line asks for."""
     haizea = read_haizea_conf(given.haizea_conf) if given.haizea_conf else None
     overrides = {**(haizea.overrides if haizea else {}), **_assignments(given.set)}
-    if haizea is not None and haizea.lease_preparation != "unmanaged":
-        print("lease-sim: image transfers are not simulated yet; images count as predeployed", file=sys.stderr)
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
     settings = run_settings(conf)
     workload = _workload(given, haizea)

@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
-from lease_scheduler.conf.values import planning_options, policy_options
+from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
@@ -85,6 +85,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         pricing=conf.scheduling.policy_pricing,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.mapper == "deadline",
+        transfers=transfer_options(conf),
         cloud=CloudBehaviour(
             boot_time=group.boot_time,
             image_bandwidth=group.image_bandwidth,
@@ -93,6 +94,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
             stop_factor=group.stop_factor,
             transfer_factor=group.transfer_factor,
             spread=group.operation_spread,
+            image_transfer_factor=group.image_transfer_factor,
+            image_transfer_failure_probability=group.image_transfer_failures,
             boot_failure_probability=group.boot_failures,
             resume_failure_probability=group.resume_failures,
             host_failures=tuple(_host_failure(text) for text in group.host_failure),
@@ -101,6 +104,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         stop_when=stop_when,
         stop_time=group.stop_when_time,
         check_invariants=group.check_invariants,
+        probe_disk_usage=group.probe_disk_usage,
         failure_handling=FailureHandling(group.failure_handling),
     )
 

@@ -9,6 +9,7 @@ from lease_scheduler.conf import (
     blazar,
     enforcement,
     engine,
+    image_transfer,
     nova,
     policy,
     scheduling,
@@ -17,7 +18,19 @@ from lease_scheduler.conf import (
     simulation,
 )
 
-_MODULES = (service, api, scheduling, policy, enforcement, engine, nova, blazar, simulated_cloud, simulation)
+_MODULES = (
+    service,
+    api,
+    scheduling,
+    policy,
+    enforcement,
+    engine,
+    nova,
+    blazar,
+    simulated_cloud,
+    simulation,
+    image_transfer,
+)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

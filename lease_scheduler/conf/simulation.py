@@ -20,6 +20,11 @@ OPTIONS: list[cfg.Opt] = [
     ),
     cfg.IntOpt("stop_when_time", min=0, help="With stop_when = exact: the second at which the run is over."),
     cfg.BoolOpt("check_invariants", default=False, help="Check the whole plan at every step. Slow."),
+    cfg.BoolOpt(
+        "probe_disk_usage",
+        default=False,
+        help="Write down how much of its disk the fullest host uses for images, over time; with image transfers only.",
+    ),
     cfg.StrOpt(
         "failure_handling",
         default="cancel",
@@ -66,6 +71,12 @@ OPTIONS: list[cfg.Opt] = [
     cfg.FloatOpt("resume_factor", default=1.0, min=0.0, help="Real over planned time of resumptions."),
     cfg.FloatOpt("stop_factor", default=1.0, min=0.0, help="Real over planned time of shutdowns."),
     cfg.FloatOpt("transfer_factor", default=1.0, min=0.0, help="Real over planned time to move saved memory."),
+    cfg.FloatOpt(
+        "image_transfer_factor", default=1.0, min=0.0, help="Real over planned time of planned image transfers."
+    ),
+    cfg.FloatOpt(
+        "image_transfer_failures", default=0.0, min=0.0, max=1.0, help="Share of planned image transfers that fail."
+    ),
     cfg.FloatOpt(
         "operation_spread",
         default=0.0,

@@ -17,6 +17,7 @@ from lease_scheduler.plan.options import (
     ShelvedSize,
     Suspension,
 )
+from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 
 
 def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
@@ -43,10 +44,28 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
         force_scheduling_threshold=group.force_scheduling_threshold,
         migration=Migration(group.migration),
         migration_bandwidth=group.migration_bandwidth,
+        migrate_disks=conf.image_transfer.lease_preparation != "unmanaged" and conf.image_transfer.migrate_disks,
         preempt_at=PreemptAt(group.preempt_at),
         preemption_grace=group.preemption_grace,
         slack_threshold=group.slack_threshold,
         least_slack_first=group.least_slack_first,
+    )
+
+
+def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
+    """How disk images get to hosts, none if that is nobody's business."""
+    group = conf.image_transfer
+    if group.lease_preparation == "unmanaged":
+        return None
+    return TransferOptions(
+        bandwidth=group.bandwidth,
+        mechanism=Mechanism(group.transfer_mechanism),
+        reuse=Reuse(group.diskimage_reuse),
+        cache_size_mb=None if group.diskimage_cache_size < 0 else group.diskimage_cache_size,
+        avoid_redundant=group.avoid_redundant_transfers,
+        force_seconds=group.force_imagetransfer_time,
+        keep_replanned=group.keep_replanned,
+        copy_on_write=group.copy_on_write,
     )
 
 

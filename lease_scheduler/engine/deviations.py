@@ -54,7 +54,7 @@ class Deviations:
         if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._state.cloud.discard(lease.lease_id, now)
-                self._fail(lease, now, "its VMs were not ready before it was over")
+                self.fail(lease, now, "its VMs were not ready before it was over")
             elif not lease.reservations[1:] and self._can_clear(lease, now, extended.end):
                 self._state.put(replace(lease, reservations=(extended,)))
             else:
@@ -77,7 +77,7 @@ class Deviations:
         begun = replace(reservation, run_start=now)
         if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
             if reservation.run_end <= now:
-                self._fail(lease, now, f"its VMs were ready {late} s late, when it was over")
+                self.fail(lease, now, f"its VMs were ready {late} s late, when it was over")
                 return
             self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
             return
@@ -85,7 +85,7 @@ class Deviations:
         too_late = reservation.run_end <= now
         if (reservation.closing is Closing.SHUTDOWN or too_late) and not lease.reservations[1:]:
             if lease.request.deadline is not None and over > lease.request.deadline:
-                self._fail(lease, now, f"started {late} s late, too late for its deadline")
+                self.fail(lease, now, f"started {late} s late, too late for its deadline")
                 return
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
             longer = replace(begun, run_end=over, end=over + shutdown, closing=Closing.SHUTDOWN)
@@ -144,7 +144,7 @@ class Deviations:
     def missed(self, lease: Lease, now: int) -> None:
         """Nothing of a place was used, and it is over: nobody was there to begin."""
         if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
-            self._fail(lease, now, "its time was over before it could begin")
+            self.fail(lease, now, "its time was over before it could begin")
         else:
             self.move(lease, now, "its place was over before it could begin")
 
@@ -172,7 +172,7 @@ class Deviations:
             return
         self._state.cloud.discard(lease.lease_id, now)
         if is_last:
-            self._fail(lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}")
+            self.fail(lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}")
             return
         plan = self._state.planner.plan
         avoid = host is not None and host not in plan.outages
@@ -202,7 +202,7 @@ class Deviations:
         try:
             self._state.planner.place_rest(lease, now)
         except NotPlannableError:
-            self._fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
+            self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
 
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
         """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
@@ -255,7 +255,7 @@ class Deviations:
                 context, rest, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
             )
         except NotPlannableError:
-            self._fail(lease, now, f"{why}, and no other hosts are free")
+            self.fail(lease, now, f"{why}, and no other hosts are free")
             return False
         self._state.recorder.count("moved_reservations")
         make_room(context, in_the_way, start, now)
@@ -317,7 +317,7 @@ class Deviations:
             )
         except NotPlannableError:
             if reservation.run_end <= free_at:
-                self._fail(loose, now, "its hosts were not free before it was over")
+                self.fail(loose, now, "its hosts were not free before it was over")
                 return
             delayed = replace(reservation, start=free_at, run_start=free_at)
             self._delayed.add(lease.lease_id)
@@ -378,7 +378,8 @@ class Deviations:
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 
-    def _fail(self, lease: Lease, now: int, reason: str) -> None:
+    def fail(self, lease: Lease, now: int, reason: str) -> None:
+        """End a lease whose promise cannot be kept."""
         live = self._state.lease(lease.lease_id) or lease
         if live.active_since is not None:
             live = self._state.stop_counting(live, now)

@@ -11,6 +11,7 @@ from lease_scheduler.engine.interfaces import (
     Admission,
     Clock,
     Cloud,
+    ImageCarrier,
     Operation,
     Pricing,
     Recorder,
@@ -21,6 +22,7 @@ from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.prices import Prices, affordable, too_high
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import Steps, Submission
+from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
@@ -43,6 +45,8 @@ class Engine:
     ``next_due`` has come, the cloud has something to report, or a request was submitted.
 
     :param pricing: what leases cost; nothing if there is none
+    :param carrier: brings disk images to hosts, if the planner plans that
+    :raises InvalidValueError: nobody brings the images that the planner plans to have brought
     """
 
     def __init__(
@@ -55,7 +59,10 @@ class Engine:
         recorder: Recorder,
         options: EngineOptions,
         pricing: Pricing | None = None,
+        carrier: ImageCarrier | None = None,
     ) -> None:
+        if planner.plan.images is not None and carrier is None:
+            raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
         self._state = EngineState(planner, cloud, store, recorder, options)
         self._prices = Prices(self._state, pricing or Free(PolicyOptions()))
         self._offers = Offers(self._state, self._prices)
@@ -64,7 +71,10 @@ class Engine:
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations)
         self._changes = Changes(self._state, admission)
-        self._steps = Steps(self._state, admission, self._prices, self._offers, self._deviations, self._outages)
+        transfers = Transfers(self._state, self._deviations, carrier)
+        self._steps = Steps(
+            self._state, admission, self._prices, self._offers, self._deviations, self._outages, transfers
+        )
         self._known: set[str] = set()
 
     # -- requests ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
 from lease_scheduler.model.reservation import MigrationRound
+from lease_scheduler.model.transfer import Transfer
 
 
 class OperationKind(Enum):
@@ -73,6 +74,7 @@ class CloudEvent:
     :ivar lease_id: the lease concerned, none for host events
     :ivar host: the host concerned, none if no single one
     :ivar reason: for people
+    :ivar transfer: number of the transfer that is completed or failed, none if it is about something else
     """
 
     kind: EventKind
@@ -80,6 +82,7 @@ class CloudEvent:
     lease_id: str | None = None
     host: int | None = None
     reason: str = ""
+    transfer: int | None = None
 
 
 class Clock(Protocol):
@@ -103,6 +106,14 @@ class Cloud(Protocol):
 
     def take_events(self, now: int) -> list[CloudEvent]:
         """What happened up to now and was not taken yet, in the order in which it happened."""
+        ...
+
+
+class ImageCarrier(Protocol):
+    """Brings disk images to hosts; every transfer is answered by a ``COMPLETED`` or ``FAILED`` event of the cloud."""
+
+    def bring(self, transfer: Transfer, now: int) -> None:
+        """Start to bring an image to the transfer's hosts; it is due to be there at the transfer's end."""
         ...
 
 

@@ -17,6 +17,9 @@ from lease_scheduler.plan.planner import Planner
 PREPARATION_INTERVAL = 5
 
 
+_WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
+
+
 @dataclass(frozen=True)
 class EngineOptions:
     """Options of the engine.
@@ -164,6 +167,10 @@ class EngineState:
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
         assignment = lease.reservations[0].assignment
+        images = self.planner.plan.images
+        if images is not None and kind is OperationKind.START:
+            self.recorder.count("reused_images", images.reused.get(lease.lease_id, 0))
+            self.recorder.count("shared_images", images.shared.get(lease.lease_id, 0))
         operation = Operation(kind, lease.lease_id, assignment, now, due, migration, lease.request.software)
         self.operations[lease.lease_id] = operation
         self.cloud.begin(operation)
@@ -189,7 +196,12 @@ class EngineState:
     def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
         """Take over live leases and what the cloud is doing for them; nothing is stored and nothing is commanded."""
         plan = self.planner.plan
-        plan.put_all(sorted(leases, key=lambda lease: lease.sequence))
+        plan.pass_to(now)
+        live = sorted(leases, key=lambda lease: lease.sequence)
+        if plan.images is None:
+            # What waited for an image that nobody brings any more just starts.
+            live = [lease.to(LeaseState.READY) if lease.state in _WAIT_FOR_IMAGES else lease for lease in live]
+        plan.put_all(live)
         plan.take_changes()
         self.operations.update(
             (operation.lease_id, operation)

@@ -16,6 +16,7 @@ from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.explain import too_large
@@ -55,6 +56,7 @@ class Steps:
         offers: Offers,
         deviations: Deviations,
         outages: Outages,
+        transfers: Transfers,
     ) -> None:
         self._state = state
         self._admission = admission
@@ -65,6 +67,7 @@ class Steps:
         self._lifecycle = Lifecycle(state, deviations, offers)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
+        self._transfers = transfers
         self.submitted: deque[Submission] = deque()
         self.sequence = 0
 
@@ -74,7 +77,9 @@ class Steps:
         The order is that of Haizea's main loop, because results depend on it: what the cloud reports, ends, starts,
         new requests, the queue, and then what was planned to begin at once.
         """
+        self._state.planner.plan.pass_to(now)
         self._take_reports(now)
+        self._transfers.begin_due(now)
         if self._state.planner.plan.outages:
             # Who is back at this very second has been reported by now.
             self._outages.extend(now)
@@ -87,7 +92,8 @@ class Steps:
     def next_due(self) -> int | None:
         """The next instant at which something is planned; none if nothing is."""
         agenda = self._state.agenda
-        ahead = self._preparation.next_due()
+        instants = (self._preparation.next_due(), self._transfers.next_due())
+        ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry
             if self._is_due(instant, what, lease_id) is not None:
@@ -108,6 +114,7 @@ class Steps:
         while True:
             self._state.planner.process_queue(now + self._state.options.planning_lead, agree)
             self._state.publish(now)
+            self._transfers.begin_due(now)
             waiting, live = plan.queue_length, len(plan.leases)
             self._act(now)
             if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
@@ -143,12 +150,16 @@ class Steps:
     def _handle(self, event: CloudEvent, now: int) -> None:
         if event.kind is EventKind.HOST_DOWN and event.host is not None:
             self._outages.host_down(event.host, now)
+            self._transfers.host_lost(event.host, now)
             return
         if event.kind is EventKind.HOST_CLOSED and event.host is not None:
             self._outages.host_closed(event.host, now)
             return
         if event.kind is EventKind.HOST_UP and event.host is not None:
             self._outages.host_up(event.host, now)
+            return
+        if event.transfer is not None:
+            self._transfers.handle(event, now)
             return
         lease = self._state.lease(event.lease_id)
         if lease is None:

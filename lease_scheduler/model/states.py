@@ -41,8 +41,8 @@ FINAL_STATES = frozenset({_S.DONE, _S.REJECTED, _S.REJECTED_BY_USER, _S.CANCELLE
 #: The saved state of the lease's VMs exists somewhere, or is being written or read.
 SUSPENDED_STATES = frozenset({_S.SUSPENDED_PENDING, _S.SUSPENDED_QUEUED, _S.SUSPENDED_SCHEDULED, _S.MIGRATING})
 
-#: A reservation exists and nothing of it has begun.
-PLANNED_STATES = frozenset({_S.SCHEDULED, _S.READY, _S.SUSPENDED_SCHEDULED})
+#: A reservation exists and nothing of it has begun; at most its images are on their way.
+PLANNED_STATES = frozenset({_S.SCHEDULED, _S.PREPARING, _S.READY, _S.SUSPENDED_SCHEDULED})
 
 _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.NEW: frozenset({_S.PENDING}),
@@ -68,7 +68,7 @@ _HAS_SAVED_STATE = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_RE
 
 #: A consumer may turn down what waits for his word: a lease that got its place out of the queue, and so its price, or
 #: one that was held for him. The program has the first as a lease that is not schedulable; these rows are ours.
-_MAY_BE_TURNED_DOWN = frozenset({_S.QUEUED, _S.READY})
+_MAY_BE_TURNED_DOWN = frozenset({_S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY})
 
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 

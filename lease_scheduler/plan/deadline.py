@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
-from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import exact_reservation
+from lease_scheduler.plan.imaging import at_start
 from lease_scheduler.plan.mapper import map_greedily
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, remaining_before, victims
@@ -87,7 +88,7 @@ def _map_moving(
     """
     plan = context.plan
     request = lease.request
-    demands = plan.demands(request)
+    demands = at_start(plan, request, start)
     result: tuple[Lease, frozenset[str]] | None = None
     try:
         with plan.tentative():
@@ -216,10 +217,7 @@ def plan_again(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
 
     :raises NotPlannableError: there is no place in time
     """
-    if (
-        lease.state in (LeaseState.READY, LeaseState.SCHEDULED, LeaseState.SUSPENDED_SCHEDULED)
-        and not lease.reservations
-    ):
+    if lease.state in PLANNED_STATES and not lease.reservations:
         waiting = LeaseState.SUSPENDED_PENDING if lease.state in SUSPENDED_STATES else LeaseState.PENDING
         lease = lease.to(waiting)
     return plan_rest(context, lease, earliest)

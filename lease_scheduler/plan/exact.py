@@ -6,8 +6,9 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.imaging import at_start, is_anywhere_in_time
 from lease_scheduler.plan.keeping import Present, map_keeping
-from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.preemption import evict, victims
 
 
@@ -65,17 +66,16 @@ def hosts_with_room(
     if assignment is not None:
         return assignment, ()
     candidates = victims(context, request, start, end, now) if may_preempt else []
+    message = f"no place for lease {request.lease_id} for {end - start} s at its start"
     if not candidates:
-        raise NotPlannableError(f"no place for lease {request.lease_id} for {end - start} s at its start")
+        raise _no_place(context, request, start, message)
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
     assignment = mapped_without(len(candidates))
     if assignment is None:
-        raise NotPlannableError(
-            f"no place for lease {request.lease_id} for {end - start} s at its start, preemption included"
-        )
+        raise _no_place(context, request, start, f"{message}, preemption included")
     too_few, enough = 0, len(candidates)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
@@ -93,6 +93,13 @@ def hosts_with_room(
     return assignment, in_the_way
 
 
+def _no_place(context: PlanningContext, request: LeaseRequest, start: int, message: str) -> NotPlannableError:
+    """What to raise where a lease finds no hosts at its start."""
+    if is_anywhere_in_time(context.plan, request, start):
+        return NotPlannableError(message)
+    return ImageTooLateError(f"{message}, on hosts that can have its disk image then")
+
+
 def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], at: int, now: int) -> None:
     """Preempt the leases in the plan, so that they hold nothing from ``at`` on."""
     for lease in in_the_way:
@@ -107,4 +114,5 @@ def _mapped(
     end: int,
     present: Present | None,
 ) -> tuple[int, ...] | None:
-    return map_keeping(availability, request, context.plan.demands(request), present, start, end, context.selection)
+    demands = at_start(context.plan, request, start)
+    return map_keeping(availability, request, demands, present, start, end, context.selection)

@@ -39,8 +39,8 @@ class Refusal:
     """Why there is no place for a lease.
 
     :ivar constraint: what stands in the way: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``; a ``policy``;
-        its ``price``; leases that cannot be moved (``in-the-way``); the lease itself, with which something is going on
-        (``busy``)
+        its ``price``; its disk ``image``, which comes too late; leases that cannot be moved (``in-the-way``); the lease
+        itself, with which something is going on (``busy``)
     :ivar message: the same for people, with the alternatives; spans of time instead of instants, which mean little to
         people as numbers
     :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval, some if they are many

@@ -11,6 +11,7 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import FOREVER, Availability, IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.imaging import only_on
 from lease_scheduler.plan.mapper import map_greedily
 
 
@@ -26,7 +27,7 @@ class Fitting(Protocol):
         """
         ...
 
-    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+    def starts(self, earliest: int, length: int) -> IntArray:
         """Instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending.
 
         These are the instants at which hosts come free; between two of them nothing new becomes possible.
@@ -36,15 +37,19 @@ class Fitting(Protocol):
 
 @dataclass(frozen=True)
 class Anywhere:
-    """Any hosts that satisfy the lease's node sets, in the order of the host selection policy."""
+    """Any hosts that satisfy the lease's node sets, in the order of the host selection policy.
+
+    :ivar ready: shape (hosts,), instant from which each host may be used, if not at once
+    """
 
     context: PlanningContext
     request: LeaseRequest
+    ready: IntArray | None = None
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
         """See ``Fitting.fit``."""
         plan = self.context.plan
-        demands = plan.demands(self.request)
+        demands = self._demands(start)
         end = start + longest
         # The mapper alone finds out whether one given interval is free.
         if shortest < longest:
@@ -56,7 +61,7 @@ class Anywhere:
             return self._fit_shorter(demands, start, start + shortest, end)
         return None if assignment is None else (assignment, end)
 
-    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+    def starts(self, earliest: int, length: int) -> IntArray:
         """See ``Fitting.starts``."""
         plan = self.context.plan
         demands = plan.demands(self.request)
@@ -64,7 +69,7 @@ class Anywhere:
             return np.array([earliest], dtype=np.int64)
         availability = plan.availability
         steps = [
-            (_places(availability, demand).starts(demand.count, length, earliest, ready), demand.count)
+            (_places(availability, demand).starts(demand.count, length, earliest, self.ready), demand.count)
             for demand in demands
         ]
         if len(steps) == 1:
@@ -75,6 +80,14 @@ class Anywhere:
         for (step_instants, totals), count in steps:
             possible &= totals[step_instants.searchsorted(instants, side="right") - 1] >= count
         return instants[possible]
+
+    def _demands(self, start: int) -> tuple[Demand, ...]:
+        """What is needed of the hosts that may be used from an instant on."""
+        demands = self.context.plan.demands(self.request)
+        if self.ready is None:
+            return demands
+        usable = self.ready <= start
+        return demands if usable.all() else only_on(demands, usable)
 
     def _map(self, demands: tuple[Demand, ...], start: int, end: int) -> tuple[int, ...] | None:
         context = self.context
@@ -117,11 +130,11 @@ class InPlace:
         end = min(start + longest, int(times[-1]))
         return None if end - start < shortest else (self.saved_on, end)
 
-    def starts(self, earliest: int, length: int, ready: IntArray | None = None) -> IntArray:
+    def starts(self, earliest: int, length: int) -> IntArray:
         """See ``Fitting.starts``."""
         hosts, amounts = self.context.plan.holding(self.request, self.saved_on)
         places = self.context.plan.availability.places_on(hosts, amounts[:-1])
-        instants, totals = places.starts(len(hosts), length, earliest, ready)
+        instants, totals = places.starts(len(hosts), length, earliest)
         return instants[totals >= len(hosts)]
 
 

@@ -26,14 +26,23 @@ def migration_of(request: LeaseRequest, options: PlanningOptions) -> Migration:
 def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
     """Seconds after which every VM of a suspended lease could have moved, whatever goes where.
 
+    Its disk, if that moves too, comes after its memory.
+
     VM by VM, because in the worst case all of them leave the same host.
     """
     if migration_of(request, options) is not Migration.YES:
         return 0
     return sum(
-        node_set.count * transfer_time(node_set.resources.get(MEMORY_MB, 0), options.migration_bandwidth)
-        for node_set in request.nodes
+        node_set.count * _vm_time(node_set.resources.get(MEMORY_MB, 0), request, options) for node_set in request.nodes
     )
+
+
+def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
+    """Seconds to move what is saved of one VM."""
+    seconds = transfer_time(memory_mb, options.migration_bandwidth)
+    if options.migrate_disks and request.software is not None:
+        seconds += transfer_time(request.software.size_mb, options.migration_bandwidth)
+    return seconds
 
 
 def stay_where_possible(
@@ -86,7 +95,7 @@ def plan_migrations(
     rounds = []
     start = earliest
     for _, members in grouped:
-        end = start + transfer_time(max(sizes[vm] for vm, _, _ in members), options.migration_bandwidth)
+        end = start + _vm_time(max(sizes[vm] for vm, _, _ in members), request, options)
         rounds.append(MigrationRound(start, end, tuple(members)))
         start = end
     return tuple(rounds)

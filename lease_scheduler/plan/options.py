@@ -79,6 +79,7 @@ class PlanningOptions:
     :ivar force_scheduling_threshold: seconds in place of the computed threshold; none to compute it
     :ivar migration: whether memory that was saved by suspending may move
     :ivar migration_bandwidth: Mb/s between hosts
+    :ivar migrate_disks: whether the disk images of suspended VMs move with their memory
     :ivar preempt_at: when a lease that cannot be suspended is stopped
     :ivar preemption_grace: seconds that a running lease is left at least when it is preempted
     :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
@@ -103,6 +104,7 @@ class PlanningOptions:
     force_scheduling_threshold: int | None = None
     migration: Migration = Migration.YES
     migration_bandwidth: float = 1000.0
+    migrate_disks: bool = False
     preempt_at: PreemptAt = PreemptAt.START
     preemption_grace: int = 0
     slack_threshold: float = 2.0

@@ -15,6 +15,8 @@ from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
+from lease_scheduler.plan.transfers.following import followed
+from lease_scheduler.plan.transfers.images import Images, NotInTimeError
 
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
@@ -25,6 +27,10 @@ Part = tuple[tuple[int, ...], int, int, int]
 
 class NotPlannableError(LeaseSchedulerError):
     """There is no place for a lease; the plan is as it was."""
+
+
+class ImageTooLateError(NotPlannableError):
+    """There are hosts for a lease, but its disk image cannot be there when it starts."""
 
 
 class _TriedError(NotPlannableError):
@@ -40,6 +46,7 @@ class Plan:
     :ivar leases: live leases by id
     :ivar availability: what they hold
     :ivar lengths: what ``plan.soonest`` remembers of live leases
+    :ivar images: where disk images are and when they are brought; none if that is not planned
     """
 
     def __init__(self, site: Site) -> None:
@@ -54,6 +61,7 @@ class Plan:
         self._waiting_to_start: dict[str, None] = {}
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
         self.lengths: dict[str, tuple[int, bool, int, int]] = {}
+        self.images: Images | None = None
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
@@ -62,7 +70,12 @@ class Plan:
     # -- leases ----------------------------------------------------------------------------------------
 
     def put(self, lease: Lease) -> Lease:
-        """Add a lease or replace its value; its reservations become what is held."""
+        """Add a lease or replace its value; its reservations become what is held.
+
+        :return: the value; with images it may be in a state in which it waits for them
+        :raises NotPlannableError: the disk image of a promise that is being planned cannot be there in time
+        """
+        lease = self._with_images(lease)
         old = self._note_change(lease)
         if old is None or old.reservations != lease.reservations or old.request is not lease.request:
             self.availability = self._applied(_changes(old, lease))
@@ -72,11 +85,22 @@ class Plan:
     def put_all(self, leases: Iterable[Lease]) -> None:
         """Replace many leases at once, which is cheaper than one by one."""
         changes = []
-        for lease in leases:
+        for given in leases:
+            lease = self._with_images(given)
             old = self._note_change(lease)
             changes += _changes(old, lease)
             self._set(lease.lease_id, old, lease)
         self.availability = self._applied(changes)
+
+    def _with_images(self, lease: Lease) -> Lease:
+        """Have images follow a lease that is about to get a new value."""
+        if self.images is None:
+            return lease
+        try:
+            self.images, lease = followed(self.images, self.leases.get(lease.lease_id), lease)
+        except NotInTimeError as error:
+            raise ImageTooLateError(str(error)) from error
+        return lease
 
     def _note_change(self, lease: Lease) -> Lease | None:
         old = self.leases.get(lease.lease_id)
@@ -142,11 +166,19 @@ class Plan:
         return needed
 
     def future_best_effort(self, now: int) -> list[Lease]:
-        """Best-effort leases that have a place later than now, in the order of submission (haizea F47)."""
+        """Best-effort leases that have a place later than now, in the order of submission (haizea F47).
+
+        Those whose hosts are free and who wait for their image alone are not counted.
+        """
         future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
         return sorted(
-            (lease for lease in future if lease.reservations[0].start > now), key=lambda lease: lease.sequence
+            (lease for lease in future if lease.reservations[0].start > now and not self._waits_for_image_only(lease)),
+            key=lambda lease: lease.sequence,
         )
+
+    def _waits_for_image_only(self, lease: Lease) -> bool:
+        """Whether a lease starts as soon as its image is there."""
+        return self.images is not None and self.images.arrival(lease.lease_id) == lease.reservations[0].start
 
     def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Reservation]]:
         """Leases that hold something in ``[start, end)``, each with its first such reservation."""
@@ -294,7 +326,7 @@ class Plan:
     def tentative(self) -> Iterator[None]:
         """Undo every change made inside if the block raises anything; may be nested."""
         outer = self._undo
-        availability, before = self.availability, dict(self._before)
+        availability, before, images = self.availability, dict(self._before), self.images
         undo: list[tuple[str, Lease | None]] = []
         self._undo = undo
         try:
@@ -303,7 +335,7 @@ class Plan:
             self._undo = None
             for lease_id, old in reversed(undo):
                 self._set(lease_id, self.leases.get(lease_id), old)
-            self.availability, self._before = availability, before
+            self.availability, self._before, self.images = availability, before, images
             self._undo = outer
             raise
         self._undo = outer
@@ -343,6 +375,11 @@ class Plan:
             self._queued_needing += self._always_needed(lease.request)
 
     # -- the passing of time -----------------------------------------------------------------------------
+
+    def pass_to(self, now: int) -> None:
+        """Plan no transfer of a disk image before an instant any more."""
+        if self.images is not None:
+            self.images = self.images.at(now)
 
     def forget(self, before: int) -> None:
         """Drop the past from the availability when it has grown enough to be worth the work."""

@@ -23,6 +23,10 @@ from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
+from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.options import TransferOptions
+from lease_scheduler.plan.transfers.preference import HoldersFirst
+from lease_scheduler.plan.transfers.timing import start_after_transfer
 
 #: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
 #: place; none if he does not want it, and then the lease has left the queue.
@@ -37,6 +41,7 @@ class Planner:
     :param selection: host selection policy
     :param preemption: preemption policy
     :param deadline_preemption: whether deadline leases may preempt each other (the ``deadline`` mapper)
+    :param transfers: how disk images get to hosts; none if they are there whoever needs them
     """
 
     def __init__(
@@ -47,8 +52,12 @@ class Planner:
         preemption: Preemption,
         *,
         deadline_preemption: bool = False,
+        transfers: TransferOptions | None = None,
     ) -> None:
         self.plan = Plan(site)
+        if transfers is not None:
+            self.plan.images = Images(transfers)
+            selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
         self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
         self.deadline_preemption = deadline_preemption
@@ -65,11 +74,30 @@ class Planner:
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
         """
-        context = self._for_offers if lease.is_offered else self.context
+        self.plan.pass_to(now)
         if lease.kind is LeaseKind.DEADLINE:
+            context = self._for_offers if lease.is_offered else self.context
             return plan_deadline(context, lease, now, may_preempt=self.deadline_preemption)
+        if start is None and lease.kind is LeaseKind.IMMEDIATE:
+            return self._place_at_once(lease, now, present)
         if start is None:
             start = now if lease.request.start is None else lease.request.start
+        return self._place_from(lease, start, now, present)
+
+    def _place_at_once(self, lease: Lease, now: int, present: Present | None) -> Lease:
+        """Where its image is; elsewhere only if that can be brought from now on (Sotomayor 2010, section 6.1)."""
+        try:
+            return self._place_from(lease, now, now, present)
+        except NotPlannableError:
+            images = self.plan.images
+            later = None if images is None else start_after_transfer(images, lease.request)
+            if later is None:
+                raise
+        return self._place_from(lease, later, now, present)
+
+    def _place_from(self, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
+        """A reservation or immediate lease from an instant on."""
+        context = self._for_offers if lease.is_offered else self.context
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
         if lease.request.moves_others:
@@ -158,6 +186,7 @@ class Planner:
 
         :return: how many leases got another place
         """
+        self.plan.pass_to(now)
         return replan_waiting(self.context, now) + pull_deadline_leases(self.context, nodes, now, window_end)
 
     def place_rest(self, lease: Lease, now: int) -> Lease:
@@ -165,6 +194,7 @@ class Planner:
 
         :raises NotPlannableError: it cannot be done by the deadline any more; the plan is as it was
         """
+        self.plan.pass_to(now)
         with self.plan.tentative():
             return plan_rest(self.context, lease, max(now, lease.offered_until or 0))
 

@@ -12,7 +12,7 @@ from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.most import most_that_fits, with_counts
 from lease_scheduler.plan.overhead import suspension_hours
-from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.soonest import place_soonest
 
@@ -110,6 +110,8 @@ def refusal_of(context: PlanningContext, request: LeaseRequest, now: int, error:
     """Why there was no place, from the error that said so and the plan."""
     if isinstance(error, InTheWayError):
         return Refusal("in-the-way", str(error), leases=error.leases)
+    if isinstance(error, ImageTooLateError):
+        return Refusal("image", str(error))
     return explain(context, request, now)
 
 

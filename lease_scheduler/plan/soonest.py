@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import merge
 
+import numpy as np
+
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
+from lease_scheduler.plan.imaging import only_on, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_reservation
+from lease_scheduler.plan.plan import Plan
 
 
 def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Reservation | None:
@@ -51,11 +57,23 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
     Necessary, not sufficient, and cheap: most leases of a long queue fail here.
     """
     plan = context.plan
+    demands = plan.demands(lease.request)
+    ready = ready_hosts(plan, lease.request) if lease.saved_on is None else None
+    if ready is not None:
+        return any(_could_begin_at(plan, demands, ready, instant, shortest) for instant in _openings(ready, now))
     instants = [now]
     if lease.saved_on is not None and migration_of(lease.request, context.options) is Migration.YES:
         instants.append(now + migration_estimate(lease.request, context.options))
-    demands = plan.demands(lease.request)
     return any(latest_end(plan.availability, demands, instant) - instant >= shortest for instant in instants)
+
+
+def _could_begin_at(plan: Plan, demands: tuple[Demand, ...], ready: IntArray, instant: int, shortest: int) -> bool:
+    """The same for one instant, of which hosts that are not ready by then are of no use."""
+    # All hosts first: many leases ask the same, and the answer is remembered.
+    if latest_end(plan.availability, demands, instant) - instant < shortest:
+        return False
+    usable = ready <= instant
+    return bool(usable.all()) or latest_end(plan.availability, only_on(demands, usable), instant) - instant >= shortest
 
 
 def place_whole(
@@ -126,8 +144,15 @@ def _candidates(
 ) -> Iterator[tuple[int, Fitting]]:
     """Instants at which the lease might begin, soonest first, each with the way to choose hosts there.
 
-    A suspended lease may resume where it is at once; elsewhere only when its memory can have arrived.
+    A suspended lease may resume where it is at once; elsewhere only when its memory can have arrived. A lease with a
+    disk image may begin where that is at once, elsewhere only when it can have arrived.
     """
+    ready = ready_hosts(context.plan, request) if saved_on is None else None
+    if ready is not None:
+        prepared = Anywhere(context, request, ready)
+        instants = prepared.starts(earliest, length).tolist() if may_wait else _openings(ready, earliest)
+        yield from ((instant, prepared) for instant in instants)
+        return
     fittings: list[tuple[int, Fitting]] = []
     if saved_on is not None:
         fittings.append((earliest, InPlace(context, request, saved_on)))
@@ -142,3 +167,9 @@ def _candidates(
         ]
         for start, order in merge(*waits):
             yield start, fittings[order][1]
+
+
+def _openings(ready: IntArray, earliest: int) -> list[int]:
+    """The instants at which further hosts may be used, ascending."""
+    instants: list[int] = np.unique(np.maximum(ready, earliest)).tolist()
+    return instants

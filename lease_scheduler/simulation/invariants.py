@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,6 +30,7 @@ def check_plan(plan: Plan, now: int) -> None:
         raise InvariantError(f"at {now}: a host is used beyond its capacity")
     if not plan.outages and not rebuilt.equals(plan.availability.forgotten(now)):
         raise InvariantError(f"at {now}: the availability is not what the leases hold")
+    _check_images(plan, now)
     for lease in plan.leases.values():
         previous_end = 0
         for reservation in lease.reservations:
@@ -36,6 +38,40 @@ def check_plan(plan: Plan, now: int) -> None:
             if list(phases) != sorted(phases) or reservation.start < previous_end:
                 raise InvariantError(f"at {now}: lease {lease.lease_id} has reservations out of order")
             previous_end = reservation.end
+
+
+def _check_images(plan: Plan, now: int) -> None:
+    """Whoever counts on an image has it or gets it, no host keeps too much, and the channel is taken once at a time."""
+    images = plan.images
+    if images is None:
+        return
+    limit = images.options.cache_size_mb
+    for host, pool in images.pools.items():
+        if limit is not None and sum(entry.image.size_mb for entry in pool) > limit:
+            raise InvariantError(f"at {now}: {plan.site.hosts[host].name} keeps more images than it may")
+        for entry in pool:
+            if host not in images.holding[entry.image.image_id]:
+                raise InvariantError(f"at {now}: image {entry.image.image_id} is not known to be where it is")
+            if not entry.users <= plan.leases.keys():
+                raise InvariantError(f"at {now}: image {entry.image.image_id} is kept for a lease that is over")
+    planned = [transfer for transfer in images.transfers if transfer.start > now]
+    if any(first.end > second.start for first, second in pairwise(planned)):
+        raise InvariantError(f"at {now}: two transfers are planned for the same time")
+    for lease_id, hosts in images.claims.items():
+        image = plan.leases[lease_id].request.software if lease_id in plan.leases else None
+        if image is None:
+            raise InvariantError(f"at {now}: an image is provided for {lease_id}, which is over or needs none")
+        there = set(images.copies.get(lease_id, ()))
+        there |= {h for h, pool in images.pools.items() if any(lease_id in entry.users for entry in pool)}
+        for transfer in images.transfers:
+            there |= {host for user in transfer.users if user.lease_id == lease_id for host in user.hosts}
+        if not hosts <= there:
+            raise InvariantError(f"at {now}: lease {lease_id} counts on images that do not come")
+    for lease in plan.leases.values():
+        if lease.state is LeaseState.ACTIVE and lease.request.software is not None:
+            hosts = lease.reservations[0].hosts
+            if images.outstanding(lease.lease_id, hosts) or not hosts <= images.claims.get(lease.lease_id, frozenset()):
+                raise InvariantError(f"at {now}: lease {lease.lease_id} runs without its image")
 
 
 def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -> None:
@@ -72,7 +108,8 @@ def _check_promises(result: RunResult, real_durations: Mapping[str, int | None])
             raise InvariantError(f"lease {lease.lease_id} ran {lease.accumulated} s instead of {wanted} s")
         if request.kind is LeaseKind.RESERVATION and lease.started != request.start:
             raise InvariantError(f"reservation {lease.lease_id} began at {lease.started}, not at {request.start}")
-        if request.kind is LeaseKind.IMMEDIATE and lease.started != request.submitted:
+        waited = request.software is not None and result.counters.get("image_transfers", 0) > 0
+        if request.kind is LeaseKind.IMMEDIATE and lease.started != request.submitted and not waited:
             raise InvariantError(f"immediate lease {lease.lease_id} began at {lease.started}, not at once")
         if request.deadline is not None and (lease.ended is None or lease.ended > request.deadline + _shutdown(result)):
             raise InvariantError(f"lease {lease.lease_id} ended at {lease.ended}, its deadline was {request.deadline}")

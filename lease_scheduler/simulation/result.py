@@ -48,12 +48,15 @@ class RunResult:
     :ivar leases: every lease in the order of submission, each in a final state unless the run was cut
     :ivar occupations: what really happened on the hosts, in the order of their ends
     :ivar counters: named counts: ``suspensions``, ``resumptions``, ``migrations``, ``preemptions``, ``early_ends``,
-        ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``
+        ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``; with image transfers also
+        ``image_transfers``, ``transferred_images`` (hosts that got one), ``shared_images`` and ``reused_images`` (hosts
+        where a lease needed no transfer of its own), ``evicted_images``, ``failed_transfers``
     :ivar start: the run's zero
     :ivar end: the instant at which it stopped
     :ivar last_submission: instant of the last request
     :ivar wall_s: seconds of real time
     :ivar peak_rss_bytes: largest resident memory of the process
+    :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if that was asked for
     """
 
     workload_name: str
@@ -66,3 +69,4 @@ class RunResult:
     last_submission: int
     wall_s: float
     peak_rss_bytes: int
+    disk_usage: tuple[tuple[int, int], ...] = ()

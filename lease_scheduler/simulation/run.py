@@ -14,6 +14,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
 from lease_scheduler.simulation.clock import SimulatedClock
@@ -56,6 +57,7 @@ class Run:
             load_host_selection(settings.host_selection, options),
             load_preemption(settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
+            transfers=settings.transfers,
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()
@@ -78,7 +80,9 @@ class Run:
             self.recorder,
             settings.engine,
             self.pricing,
+            self.cloud,
         )
+        self._disk_usage: dict[int, int] = {}
         self._next_request = 0
         self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
 
@@ -98,6 +102,8 @@ class Run:
             self._submit_due()
             self.engine.step()
             steps += 1
+            if self.settings.probe_disk_usage:
+                self._probe_disk_usage()
             if self.settings.check_invariants:
                 check_plan(self.planner.plan, self.clock.now())
             if self.settings.failure_handling is not FailureHandling.CANCEL:
@@ -119,6 +125,14 @@ class Run:
         elif self.engine.is_idle:
             return None
         return min((instant for instant in candidates if instant is not None), default=None)
+
+    def _probe_disk_usage(self) -> None:
+        images = self.planner.plan.images
+        if images is None:
+            return
+        fullest = max(disk_usage(images, self.planner.plan.leases).values(), default=0)
+        if fullest != next(reversed(self._disk_usage.values()), None):
+            self._disk_usage[self.clock.now()] = fullest
 
     def _submit_due(self) -> None:
         now = self.clock.now()
@@ -169,5 +183,6 @@ class Run:
             end=self.clock.now(),
             last_submission=self.workload.last_submission,
             wall_s=wall_s,
+            disk_usage=tuple(self._disk_usage.items()),
             peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )

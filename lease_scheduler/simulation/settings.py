@@ -9,6 +9,7 @@ from enum import Enum
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.transfers.options import TransferOptions
 
 
 class StopWhen(Enum):
@@ -40,10 +41,12 @@ class RunSettings:
     :ivar pricing: name of the pricing policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
+    :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
     :ivar cloud: how the simulated cloud deviates from the plan
     :ivar stop_when: when the run is over
     :ivar stop_time: the instant for ``EXACT``
     :ivar check_invariants: check the plan at every step (slow)
+    :ivar probe_disk_usage: whether the disk usage of the fullest host is written down over time
     :ivar failure_handling: what a failed lease means for the run
     """
 
@@ -55,8 +58,10 @@ class RunSettings:
     pricing: str = "free"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
+    transfers: TransferOptions | None = None
     cloud: CloudBehaviour = field(default_factory=CloudBehaviour)
     stop_when: StopWhen = StopWhen.ALL_LEASES_DONE
     stop_time: int | None = None
     check_invariants: bool = False
+    probe_disk_usage: bool = False
     failure_handling: FailureHandling = FailureHandling.CANCEL

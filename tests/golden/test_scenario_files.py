@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
+from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
 from lease_scheduler.simulation.invariants import check_result
@@ -24,6 +25,13 @@ _BACKFILLING = {"off": 0, "aggressive": 1, "intermediate": 2, "conservative": No
 _COMBINATIONS = list(product(_BACKFILLING, Suspension, Migration))
 #: With mapper ``deadline`` in the second and third: deadline leases may preempt each other.
 _POLICIES = ("ar-preempts-everything", "deadline", "by-kind")
+_TRANSFERS = (
+    TransferOptions(bandwidth=100),
+    TransferOptions(bandwidth=100, reuse=Reuse.IMAGE_CACHES),
+    TransferOptions(bandwidth=100, reuse=Reuse.IMAGE_CACHES, cache_size_mb=1024),
+    TransferOptions(bandwidth=100, mechanism=Mechanism.UNICAST, reuse=Reuse.IMAGE_CACHES),
+    TransferOptions(bandwidth=100, avoid_redundant=False),
+)
 _FILES = (
     *(f"deadline{number}" for number in range(1, 10)),
     *(f"deadline10-{number}" for number in range(1, 5)),
@@ -86,21 +94,42 @@ def test_invariants_hold_with_annotations(name: str, folder: Path) -> None:
             _check(annotated, "by-kind", *combination)
 
 
-def _check(workload: Workload, policy: str, backfilling: str, suspension: Suspension, migration: Migration) -> None:
-    planning = PlanningOptions(
-        backfilling_limit=_BACKFILLING[backfilling],
-        suspension=suspension,
-        suspend_rate=32,
-        resume_rate=32,
-        migration=migration,
-        migration_bandwidth=100,
-    )
-    run_settings = RunSettings(
-        planning=planning,
-        preemption=policy,
-        deadline_preemption=policy != "ar-preempts-everything",
-        check_invariants=True,
-    )
+@pytest.mark.data
+@pytest.mark.parametrize("name", _FILES)
+def test_invariants_hold_with_image_transfers(name: str, folder: Path) -> None:
+    """haizea F60-F68: the same with images that have to be brought, in each of five ways."""
+    workload = read_lwf(folder / f"{name}.lwf")
+    for transfers in _TRANSFERS:
+        for combination in _COMBINATIONS:
+            _check(workload, "by-kind", *combination, transfers)
+
+
+@pytest.mark.data
+def test_images_of_the_scenario_files_are_shared_and_reused(folder: Path) -> None:
+    """haizea F63, F65, F66: in the files that are about it, and only where that is switched on."""
+
+    def counters(name: str, transfers: TransferOptions) -> dict[str, int]:
+        run_settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, transfers)
+        found = Run(read_lwf(folder / f"{name}.lwf"), run_settings).execute().counters
+        return {what: found.get(f"{what}_images", 0) for what in ("reused", "shared")}
+
+    plain, pools = TransferOptions(bandwidth=100), TransferOptions(bandwidth=100, reuse=Reuse.IMAGE_CACHES)
+    alone = TransferOptions(bandwidth=100, avoid_redundant=False)
+    assert counters("reuse1", pools)["reused"] > 0
+    assert counters("reuse1", plain)["reused"] == 0
+    assert counters("piggybacking", plain)["shared"] > 0
+    assert counters("piggybacking", alone) == {"reused": 0, "shared": 0}
+
+
+def _check(
+    workload: Workload,
+    policy: str,
+    backfilling: str,
+    suspension: Suspension,
+    migration: Migration,
+    transfers: TransferOptions | None = None,
+) -> None:
+    run_settings = _settings(policy, backfilling, suspension, migration, transfers)
     result = Run(workload, run_settings).execute()
 
     check_result(result, workload)
@@ -108,3 +137,24 @@ def _check(workload: Workload, policy: str, backfilling: str, suspension: Suspen
         # A best-effort lease is never turned away, and nobody is dropped on the way.
         allowed = {LeaseState.DONE} if lease.kind is LeaseKind.BEST_EFFORT else {LeaseState.DONE, LeaseState.REJECTED}
         assert lease.state in allowed, (workload.name, policy, backfilling, suspension, migration, lease.lease_id)
+
+
+def _settings(
+    policy: str, backfilling: str, suspension: Suspension, migration: Migration, transfers: TransferOptions | None
+) -> RunSettings:
+    planning = PlanningOptions(
+        backfilling_limit=_BACKFILLING[backfilling],
+        suspension=suspension,
+        suspend_rate=32,
+        resume_rate=32,
+        migration=migration,
+        migration_bandwidth=100,
+        migrate_disks=transfers is not None,
+    )
+    return RunSettings(
+        planning=planning,
+        preemption=policy,
+        deadline_preemption=policy != "ar-preempts-everything",
+        transfers=transfers,
+        check_invariants=True,
+    )

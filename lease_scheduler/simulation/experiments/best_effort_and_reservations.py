@@ -72,9 +72,9 @@ class ReservationCase:
         workload = load_workload("blue1")
         if self.reservations is not None:
             workload = inject(workload, self._reservations())
-        workload = apply_overheads(workload, _overheads(self.configuration))
-        result = Run(workload, _settings(self.configuration)).execute()
-        return {**_figures(result), **(_by_lease(result) if self.by_lease else {})}
+        workload = apply_overheads(workload, overheads(self.configuration))
+        result = Run(workload, run_settings(self.configuration)).execute()
+        return {**figures(result), **(_by_lease(result) if self.by_lease else {})}
 
     def _reservations(self) -> Workload:
         assert self.reservations is not None
@@ -83,7 +83,7 @@ class ReservationCase:
         return generate_reservations(preset_by_name(self.reservations), self.seed)
 
 
-def _settings(configuration: str) -> RunSettings:
+def run_settings(configuration: str) -> RunSettings:
     """What section 5.4 sets: 50 MB/s, 1000 Mb/s, aggressive backfilling, and the author's timing of preemptions."""
     return RunSettings(
         planning=PlanningOptions(
@@ -97,7 +97,8 @@ def _settings(configuration: str) -> RunSettings:
     )
 
 
-def _overheads(configuration: str) -> OverheadOptions:
+def overheads(configuration: str) -> OverheadOptions:
+    """What virtual machines cost best-effort leases."""
     if not configuration.startswith("VM-"):
         return OverheadOptions()
     return OverheadOptions(
@@ -108,7 +109,8 @@ def _overheads(configuration: str) -> OverheadOptions:
     )
 
 
-def _figures(result: RunResult) -> dict[str, Any]:
+def figures(result: RunResult) -> dict[str, Any]:
+    """What is compared with the dissertation, as JSON values."""
     measured = metrics.measurements(result.leases)
     reservations = [lease for lease in result.leases if lease.kind is LeaseKind.RESERVATION]
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,13 +10,10 @@ from rich.console import Console
 from lease_scheduler.simulation.experiments import deadline_checks, reservation_checks
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
 from lease_scheduler.simulation.experiments.campaign import Case, Outcome, run_campaign
-from lease_scheduler.simulation.experiments.checks import Check, missed, print_checks
+from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.deadlines import MODES, TRACES
-from lease_scheduler.simulation.formats.files import replace_file
+from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_against, plot_all_best_effort_grid, plot_utilisation
-
-#: Characters of a line of the report, where it is no terminal that shows it.
-REPORT_WIDTH = 160
 
 _SEEDS = (1, 2, 3, 4)
 _DEADLINE_SEED = 1
@@ -52,26 +47,13 @@ def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console:
         cases += [*deadline_checks.cases(_DEADLINE_SEED), *reservation_checks.grid_cases("2008")]
     outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
     groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
-    everything = [check for checks in groups.values() for check in checks]
-    outside = missed(everything)
-    report = io.StringIO()
-    for out in (console, Console(file=report, width=REPORT_WIDTH)):
-        for title, checks in groups.items():
-            print_checks(title, checks, out)
-        if not has_logs and not quick:
-            out.print("Left out, as LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12.")
-        judged = sum(check.passed is not None for check in everything)
-        out.print(f"{judged - len(outside)} of {judged} figures lie in their bands.")
-    replace_file(directory / "report.txt", _without_trailing_blanks(report.getvalue()))
-    replace_file(directory / "checks.csv", _csv([check.row() for check in everything]))
-    replace_file(directory / "runs.csv", _csv([_scalars(case.name, outcomes[case.name]) for case in cases]))
+    left_out = ""
+    if not has_logs and not quick:
+        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12."
+    outside = write_report(groups, cases, outcomes, directory, console, left_out)
     _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
     console.print(f"Tables, figures and single runs are in {directory}")
-    return len(outside)
-
-
-def _without_trailing_blanks(text: str) -> bytes:
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).encode()
+    return outside
 
 
 def _checks(
@@ -110,16 +92,3 @@ def _draw(outcomes: dict[str, Outcome], directory: Path, seeds: Sequence[int], *
         for trace in TRACES:
             values = {mode: deadline_checks.utilisation(outcomes, _DEADLINE_SEED, trace, mode) for mode in MODES}
             plot_utilisation(values, directory / f"fig-5.12-{trace.lower()}.png")
-
-
-def _scalars(name: str, outcome: Outcome) -> dict[str, str]:
-    return {"case": name, **{key: str(value) for key, value in outcome.items() if not isinstance(value, list)}}
-
-
-def _csv(rows: list[dict[str, str]]) -> bytes:
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue().encode()

@@ -22,7 +22,11 @@ from lease_scheduler.simulation.overheads import OverheadOptions
 _Value = TypeVar("_Value")
 
 #: Where Haizea always does what is an option for us.
-_HAIZEA_BEHAVIOUR = {"scheduling.preempt_at": "request", "scheduling.suspend_estimate": "sum"}
+_HAIZEA_BEHAVIOUR = {
+    "scheduling.preempt_at": "request",
+    "scheduling.suspend_estimate": "sum",
+    "image_transfer.keep_replanned": "false",
+}
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,11 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
     stop_when_time = conf.words.get(("simulation", "stop-when-time"))
     status_interval = conf.words.get(("simulation", "status-message-interval"))
     return HaizeaConf(
-        overrides={**_in_force(overrides), **_HAIZEA_BEHAVIOUR},
+        overrides={
+            **_in_force(overrides),
+            **_HAIZEA_BEHAVIOUR,
+            "image_transfer.bandwidth": conf.words["simulation", "imagetransfer-bandwidth"],
+        },
         tracefile=cast(Path, conf.path("tracefile", "tracefile")),
         annotationfile=conf.path("tracefile", "annotationfile"),
         injectionfile=conf.path("tracefile", "injectionfile"),

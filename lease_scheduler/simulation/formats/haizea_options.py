@@ -99,7 +99,9 @@ _GENERAL = {
     "loglevel": HaizeaOption(_words("STATUS", "INFO", "DEBUG", "VDEBUG"), default="INFO"),
     "logfile": HaizeaOption(_text),
     "mode": HaizeaOption(_words("simulated", "opennebula"), required=True),
-    "lease-preparation": HaizeaOption(_words("unmanaged", "imagetransfer"), default="unmanaged"),
+    "lease-preparation": HaizeaOption(
+        _words("unmanaged", "imagetransfer"), "image_transfer.lease_preparation", default="unmanaged"
+    ),
     "lease-failure-handling": HaizeaOption(
         _words("cancel", "exit", "exit-raise"), "simulation.failure_handling", default="cancel"
     ),
@@ -161,11 +163,11 @@ _ACCOUNTING = {
 }
 
 _DEPLOY_IMAGETRANSFER = {
-    "transfer-mechanism": HaizeaOption(_words("unicast", "multicast")),
-    "avoid-redundant-transfers": HaizeaOption(_flag),
-    "force-imagetransfer-time": HaizeaOption(_seconds),
-    "diskimage-reuse": HaizeaOption(_words("none", "image-caches")),
-    "diskimage-cache-size": HaizeaOption(_count_or_minus_one),
+    "transfer-mechanism": HaizeaOption(_words("unicast", "multicast"), "image_transfer.transfer_mechanism"),
+    "avoid-redundant-transfers": HaizeaOption(_flag, "image_transfer.avoid_redundant_transfers", default="true"),
+    "force-imagetransfer-time": HaizeaOption(_seconds, "image_transfer.force_imagetransfer_time"),
+    "diskimage-reuse": HaizeaOption(_words("none", "image-caches"), "image_transfer.diskimage_reuse", default="none"),
+    "diskimage-cache-size": HaizeaOption(_count_or_minus_one, "image_transfer.diskimage_cache_size"),
 }
 
 _TRACEFILE = {
@@ -213,4 +215,4 @@ LATER_OPTIONS = frozenset(
         ("accounting", "attributes"),
     }
 )
-LATER_SECTIONS = frozenset({"deploy-imagetransfer", "opennebula"})
+LATER_SECTIONS = frozenset({"opennebula"})

@@ -160,6 +160,76 @@ def plot_utilisation(utilisations: Mapping[str, Mapping[tuple[str, str], float]]
         figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
+def plot_bars(panels: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str], *, measure: str) -> None:
+    """A bar for each configuration, a panel for each workload (Sotomayor 2010, table 6.1).
+
+    :param panels: title of a panel -> configuration -> value
+    :param path: ``.png`` or ``.svg``
+    :param measure: what the values are, with unit
+    :raises InvalidValueError: nothing to draw, more configurations than can be told apart, or another suffix
+    :raises InputFileError: the file cannot be written
+    """
+    names = list(dict.fromkeys(name for values in panels.values() for name in values))
+    _require("panels", len(panels))
+    _require("configurations", len(names), len(PALETTE))
+    with picture(path, _PANEL_WIDTH * len(panels), _PANEL_HEIGHT + 0.6) as figure:
+        axes_of = _panels(figure, list(panels))
+        for axes, (title, values) in zip(axes_of, panels.items(), strict=True):
+            for name, value in values.items():
+                place = names.index(name)
+                drawn = axes.bar(place, value, 0.8, color=PALETTE[place])
+                axes.bar_label(drawn, fmt="{:.3g}", fontsize=8, padding=2)
+            axes.set_title(title)
+            axes.set_xticks([])
+            axes.grid(axis="y")
+        axes_of[0].set_ylabel(measure)
+        keys = [Patch(facecolor=colour, label=name) for name, colour in zip(names, PALETTE, strict=False)]
+        figure.legend(handles=keys, loc="outside lower center", ncols=min(4, len(keys)))
+
+
+def plot_lines(
+    panels: Mapping[str, Mapping[str, Mapping[int, float]]],
+    path: str | os.PathLike[str],
+    *,
+    quantity: str,
+    measure: str,
+) -> None:
+    """A line for each configuration, a panel for each workload (Sotomayor 2010, figs. 7.4 and 7.5).
+
+    :param panels: title of a panel -> configuration -> quantity -> measure
+    :param path: ``.png`` or ``.svg``
+    :param quantity: what the abscissas are, with unit
+    :param measure: what the ordinates are, with unit
+    :raises InvalidValueError: nothing to draw, more configurations than can be told apart, or another suffix
+    :raises InputFileError: the file cannot be written
+    """
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    _require("panels", len(panels))
+    _require("configurations", len(names), min(len(PALETTE), len(_DELTA_MARKS)))
+    with picture(path, _PANEL_WIDTH * len(panels), _PANEL_HEIGHT + 0.6) as figure:
+        axes_of = _panels(figure, list(panels))
+        for axes, (title, lines) in zip(axes_of, panels.items(), strict=True):
+            for name, points in lines.items():
+                place = names.index(name)
+                axes.plot(
+                    sorted(points),
+                    [points[x] for x in sorted(points)],
+                    color=PALETTE[place],
+                    marker=_DELTA_MARKS[place],
+                    markersize=5,
+                )
+            axes.axhline(1, color=FAINT, linewidth=1, zorder=0)
+            axes.set_title(title)
+            axes.set_xlabel(quantity)
+            axes.grid(axis="y")
+        axes_of[0].set_ylabel(measure)
+        keys = [
+            Line2D([], [], color=colour, marker=mark, markersize=5, label=name)
+            for name, colour, mark in zip(names, PALETTE, _DELTA_MARKS, strict=False)
+        ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+
+
 def _panels(figure: Figure, titles: Sequence[str]) -> list[Axes]:
     """One panel beside the other, with the same scale."""
     return list(figure.subplots(1, len(titles), sharex=True, sharey=True, squeeze=False)[0])

@@ -1,9 +1,9 @@
 """A run as files for scripts and spreadsheets (haizea F90; Sotomayor 2010, appendix A.6).
 
-``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv`` and ``utilization.csv`` have
-the columns of Haizea's result files. CSV is UTF-8 with a header and lines that end in a line feed; a cell without a
-value is empty. Instants are whole seconds from the workload's zero. The same run gives the same bytes, but for
-``wall_s`` and ``peak_rss_bytes`` in the summary.
+``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv`` and
+``disk-usage.csv`` have the columns of Haizea's result files. CSV is UTF-8 with a header and lines that end in a line
+feed; a cell without a value is empty. Instants are whole seconds from the workload's zero. The same run gives the same
+bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.result import RunResult
+from lease_scheduler.simulation.step_function import StepFunction
 
 Cell = str | int | float | None
 
@@ -123,8 +124,10 @@ def write_results(
         "perlease.csv": perlease_csv(result, known),
         "perrun.csv": perrun_csv(result, known),
         "utilization.csv": utilization_csv(result, known),
-        "summary.json": summary_json(result),
     }
+    if result.disk_usage:
+        contents["disk-usage.csv"] = disk_usage_csv(result, known)
+    contents["summary.json"] = summary_json(result)
     target = Path(directory)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -242,6 +245,15 @@ def perrun_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
 def utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     """Haizea's utilization file: a line for every change, with the time-weighted average since the run's zero."""
     used = metrics.utilisation(result)
+    columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
+    rows = ((time, _number(value), _number(average)) for time, value, average in zip(*columns, strict=True))
+    return _labelled(attributes, UTILIZATION_COLUMNS, rows)
+
+
+def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
+    """MB that the fullest host uses for images, in the columns of Haizea's counters (haizea F85)."""
+    instants, values = zip(*result.disk_usage, strict=True)
+    used = StepFunction(np.array(instants, dtype=np.int64), np.array(values, dtype=np.float64), result.end)
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
     rows = ((time, _number(value), _number(average)) for time, value, average in zip(*columns, strict=True))
     return _labelled(attributes, UTILIZATION_COLUMNS, rows)

@@ -101,6 +101,23 @@ def test_haizea_s_configuration_is_honoured(
     assert _rows(tmp_path / "b")["2"]["state"] == "rejected"
 
 
+def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> None:
+    """haizea F41, F60, F67: what begins at 0 s waits for its image; a second lease of the same image does not."""
+    text = small.read_text().replace("<none/>", '<disk-image id="x" size="1024"/>')
+    assert "disk-image" in text
+    small.write_text(text)
+    conf = tmp_path / "haizea.conf"
+    images = "[deploy-imagetransfer]\ntransfer-mechanism: multicast\nforce-imagetransfer-time: 50\n"
+    conf.write_text(CONF.replace("[general]\n", "[general]\nlease-preparation: imagetransfer\n") + images)
+    words = ["--set", "simulation.probe_disk_usage=true"]
+
+    assert main(["run", "--haizea-conf", str(conf), "--output", str(tmp_path / "a"), "--quiet", *words]) == 0
+
+    rows = _rows(tmp_path / "a")
+    assert (rows["1"]["start"], rows["2"]["start"]) == ("50", "1800")
+    assert "1024" in (tmp_path / "a" / "disk-usage.csv").read_text()
+
+
 def test_hosts_of_one_s_own_replace_those_of_the_workload(small: Path, tmp_path: Path) -> None:
     words = ["--set", "simulation.resources=3 CPU:100,Memory:1024", "--quiet", "--output", str(tmp_path / "out")]
     assert main(["run", str(small), *words]) == 0

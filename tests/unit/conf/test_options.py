@@ -6,10 +6,12 @@ import pytest
 from keystoneauth1 import loading
 from oslo_config import cfg
 
+from lease_scheduler.cmd.configuration import load as load_service_configuration
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 from lease_scheduler.simulation.overheads import OverheadOptions
 from lease_scheduler.simulation.settings import RunSettings, StopWhen
 
@@ -59,6 +61,51 @@ def test_the_defaults_of_options_and_values_are_the_same() -> None:
 def test_what_is_wrong_is_refused_at_start_by_its_name(overrides: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         run_settings(load_configuration([], overrides))
+
+
+def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
+    """haizea F60-F68: every option of the group reaches its value."""
+    overrides = {
+        "image_transfer.lease_preparation": "imagetransfer",
+        "image_transfer.bandwidth": "100",
+        "image_transfer.transfer_mechanism": "unicast",
+        "image_transfer.avoid_redundant_transfers": "false",
+        "image_transfer.force_imagetransfer_time": "7",
+        "image_transfer.diskimage_reuse": "image-caches",
+        "image_transfer.diskimage_cache_size": "20480",
+        "image_transfer.copy_on_write": "true",
+        "image_transfer.keep_replanned": "false",
+        "simulation.image_transfer_factor": "1.5",
+        "simulation.image_transfer_failures": "0.25",
+    }
+
+    settings = run_settings(load_configuration([], overrides))
+
+    assert settings.transfers == TransferOptions(
+        100,
+        Mechanism.UNICAST,
+        Reuse.IMAGE_CACHES,
+        20480,
+        avoid_redundant=False,
+        force_seconds=7,
+        keep_replanned=False,
+        copy_on_write=True,
+    )
+    assert settings.planning.migrate_disks
+    assert (settings.cloud.image_transfer_factor, settings.cloud.image_transfer_failure_probability) == (1.5, 0.25)
+    only_asked = run_settings(load_configuration([], {"image_transfer.lease_preparation": "imagetransfer"}))
+    assert only_asked.transfers == TransferOptions()
+
+
+def test_the_service_knows_no_image_transfers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """An option that would be passed over in silence is refused."""
+    path = tmp_path / "service.conf"
+    path.write_text("[image_transfer]\nlease_preparation = imagetransfer\n")
+
+    with pytest.raises(SystemExit):
+        load_service_configuration(["--config-file", str(path)])
+
+    assert "image_transfer.lease_preparation: is for simulations" in capsys.readouterr().err
 
 
 def test_overrides_win_over_files_and_later_files_over_earlier_ones(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -66,7 +67,9 @@ MakeWorld = Callable[..., World]
 
 @pytest.fixture
 def make_world() -> MakeWorld:
-    """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...}, pricing="free")``."""
+    """``make_world(lease, ..., hosts=2, cloud=CloudBehaviour(...), planning={...}, engine={...}, pricing="free",
+    transfers=TransferOptions(...))``.
+    """
 
     def make(
         *leases: WorkloadLease | LeaseRequest,
@@ -76,6 +79,7 @@ def make_world() -> MakeWorld:
         engine: Mapping[str, Any] | None = None,
         pricing: str = "free",
         policies: Mapping[str, str] | None = None,
+        transfers: TransferOptions | None = None,
     ) -> World:
         items = tuple(lease if isinstance(lease, WorkloadLease) else WorkloadLease(lease) for lease in leases)
         settings = RunSettings(
@@ -84,6 +88,7 @@ def make_world() -> MakeWorld:
             cloud=cloud or CloudBehaviour(),
             pricing=pricing,
             policy_options=policies or {},
+            transfers=transfers,
         )
         return World(Run(Workload("test", items, Site.homogeneous(hosts, VM)), settings))
 

@@ -26,8 +26,8 @@ TABLE = """
 new                 -> pending                                                           |
 pending             -> scheduled queued rejected rejected-by-user                        | cancelled
 queued              -> scheduled                                                     | cancelled rejected-by-user
-scheduled           -> preparing ready queued pending                                    | cancelled failed
-preparing           -> ready queued pending                                              | cancelled failed
+scheduled           -> preparing ready queued pending                         | cancelled failed rejected-by-user
+preparing           -> ready queued pending                                   | cancelled failed rejected-by-user
 ready               -> active queued pending                                  | cancelled failed rejected-by-user
 active              -> suspending queued ready done                                      | cancelled failed
 suspending          -> suspended-pending                                                 | cancelled failed queued done
@@ -111,7 +111,7 @@ def test_named_groups_of_states() -> None:
         "suspended-scheduled",
         "migrating",
     }
-    assert {state.value for state in PLANNED_STATES} == {"scheduled", "ready", "suspended-scheduled"}
+    assert {state.value for state in PLANNED_STATES} == {"scheduled", "preparing", "ready", "suspended-scheduled"}
 
 
 def test_a_refusal_names_the_lease_and_both_states() -> None:

@@ -29,6 +29,7 @@ def new_planner(hosts: int = 4, capacity: Resources = VM, site: Site | None = No
     selection = options.pop("selection", None) or Greedy(PolicyOptions())
     preemption = options.pop("preemption", None) or ByKind(PolicyOptions())
     deadline_preemption = options.pop("deadline_preemption", True)
+    transfers = options.pop("transfers", None)
     defaults: dict[str, Any] = {"suspend_rate": 32, "resume_rate": 32}
     return Planner(
         site or Site.homogeneous(hosts, capacity),
@@ -36,6 +37,7 @@ def new_planner(hosts: int = 4, capacity: Resources = VM, site: Site | None = No
         selection,
         preemption,
         deadline_preemption=deadline_preemption,
+        transfers=transfers,
     )
 
 

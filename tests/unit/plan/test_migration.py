@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.migration import (
     migration_estimate,
@@ -62,3 +64,15 @@ def test_nothing_moves_without_a_transfer(migration: Migration) -> None:
     options = PlanningOptions(migration=migration)
     assert plan_migrations(_request((1, 1024)), (0,), (1,), 0, options) == ()
     assert migration_estimate(_request((1, 1024)), options) == 0
+
+
+def test_disks_move_behind_memory_where_images_are_transferred() -> None:
+    """haizea 4.11: one image for each VM in the estimate; in a round they move side by side."""
+    options = PlanningOptions(migration_bandwidth=100, migrate_disks=True)
+    bare = _request((2, 1024))
+    request = replace(bare, software=DiskImage("x", 4096))
+    assert migration_estimate(request, options) == 2 * (82 + 328)
+    assert migration_estimate(bare, options) == 2 * 82
+    assert migration_estimate(request, replace(options, migrate_disks=False)) == 2 * 82
+    (both,) = plan_migrations(request, (0, 1), (2, 3), 1000, options)
+    assert (both.start, both.end) == (1000, 1410)

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.experiments import deadline_checks, reservation_checks
+from lease_scheduler.simulation.experiments import (
+    deadline_checks,
+    image_checks,
+    reservation_checks,
+    suspension_checks,
+)
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
     HOURS,
     LOADS,
@@ -32,6 +37,10 @@ def test_cases_have_names_of_their_own() -> None:
         *reservation_checks.grid_cases("generated"),
         *reservation_checks.grid_cases("2008"),
         *deadline_checks.cases(1),
+        *image_checks.cases((1, 2, 3, 4)),
+        *image_checks.grid_cases(),
+        *suspension_checks.table_cases((1, 2, 3, 4)),
+        *suspension_checks.grid_cases(),
     ]
     names = {case.name: case for case in cases}
     assert all(names[case.name] == case for case in cases)

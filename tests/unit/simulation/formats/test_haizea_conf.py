@@ -131,6 +131,11 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
         "simulation.add_overhead": "none",
         "simulation.boot_shutdown_overhead": "0",
         "simulation.override_memory": "-1",
+        "image_transfer.lease_preparation": "unmanaged",
+        "image_transfer.bandwidth": "100",
+        "image_transfer.keep_replanned": "false",
+        "image_transfer.avoid_redundant_transfers": "true",
+        "image_transfer.diskimage_reuse": "none",
     }
     assert (conf.tracefile, conf.annotationfile, conf.injectionfile) == (tmp_path / "trace.lwf", None, None)
     assert (conf.site, conf.start_time, conf.stop_when, conf.stop_when_time) == (
@@ -181,6 +186,14 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "simulation.add_overhead": "besteffort",
         "simulation.boot_shutdown_overhead": "20",
         "simulation.override_memory": "896",
+        "image_transfer.lease_preparation": "imagetransfer",
+        "image_transfer.bandwidth": "100",
+        "image_transfer.keep_replanned": "false",
+        "image_transfer.transfer_mechanism": "multicast",
+        "image_transfer.avoid_redundant_transfers": "true",
+        "image_transfer.force_imagetransfer_time": "10",
+        "image_transfer.diskimage_reuse": "image-caches",
+        "image_transfer.diskimage_cache_size": "-1",
     }
     assert (conf.annotationfile, conf.injectionfile) == (tmp_path / "trace.lwfa", tmp_path / "reservations.lwf")
     assert conf.site == Site.homogeneous(4, Resources({"VCPU": 100, "MEMORY_MB": 1024}))
@@ -198,11 +211,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "scheduling.non-schedulable-interval": "20",
         "accounting.probes": "ar best-effort immediate cpu-utilization",
         "accounting.attributes": "profile=a,trace=b",
-        "deploy-imagetransfer.transfer-mechanism": "multicast",
-        "deploy-imagetransfer.avoid-redundant-transfers": "true",
-        "deploy-imagetransfer.force-imagetransfer-time": "10",
-        "deploy-imagetransfer.diskimage-reuse": "image-caches",
-        "deploy-imagetransfer.diskimage-cache-size": "-1",
         "opennebula.host": "localhost",
         "opennebula.port": "2633",
         "opennebula.stop-when-no-more-leases": "false",

@@ -40,12 +40,24 @@ def draw_utilisation(path: Path) -> None:
     plots.plot_utilisation(UTILISATIONS, path)
 
 
+BARS = {"T10": {"VM-MULT": 6.29, "VM-REUSE": 5.76}, "T20": {"VM-MULT": 10.69}}
+LINES = {"T10": {"1 core": {1024: 1.0, 2048: 1.25}}, "T20": {"2 cores": {1024: 1.5}}}
+
+
+def draw_bars(path: Path) -> None:
+    plots.plot_bars(BARS, path, measure="mean wait (1000 s)")
+
+
+def draw_lines(path: Path) -> None:
+    plots.plot_lines(LINES, path, quantity="memory (MB)", measure="time")
+
+
 def texts(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.strip().removeprefix("<!-- ").removesuffix(" -->") for line in lines if "<!--" in line]
 
 
-@pytest.mark.parametrize("draw", [draw_grid, draw_against, draw_utilisation])
+@pytest.mark.parametrize("draw", [draw_grid, draw_against, draw_utilisation, draw_bars, draw_lines])
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_the_same_numbers_give_the_same_bytes(draw: Callable[[Path], None], suffix: str, tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
@@ -93,6 +105,14 @@ def test_utilisation_has_a_bar_for_each_pair_of_laws(tmp_path: Path) -> None:
     assert shown.count("50%") == 8
 
 
+def test_bars_and_lines_have_a_panel_for_each_workload(tmp_path: Path) -> None:
+    """haizea sections 5.3 and 5.5: table 6.1, figs. 7.4 and 7.5."""
+    draw_bars(tmp_path / "bars.svg")
+    draw_lines(tmp_path / "lines.svg")
+    assert {"T10", "T20", "VM-MULT", "VM-REUSE", "mean wait (1000 s)", "10.7"} <= set(texts(tmp_path / "bars.svg"))
+    assert {"T10", "T20", "1 core", "2 cores", "memory (MB)", "time"} <= set(texts(tmp_path / "lines.svg"))
+
+
 @pytest.mark.parametrize(
     ("draw", "problem"),
     [
@@ -108,6 +128,8 @@ def test_utilisation_has_a_bar_for_each_pair_of_laws(tmp_path: Path) -> None:
         ),
         (lambda path: plots.plot_against({}, path, quantity="x", measure="y"), "panels: must hold something"),
         (lambda path: plots.plot_against({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
+        (lambda path: plots.plot_bars({}, path, measure="y"), "panels: must hold something"),
+        (lambda path: plots.plot_lines({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
         (lambda path: plots.plot_utilisation({}, path), "utilisations: must hold something"),
         (lambda path: plots.plot_utilisation({"a": {}}, path), "utilisations: must hold something"),
     ],

@@ -173,6 +173,17 @@ def test_all_files_are_written_and_nothing_else(four_hosts: RunResult, tmp_path:
     assert {row["tracefile"] for path in written[1:4] for row in rows(path.read_text())} == {"four hosts"}
 
 
+def test_disk_usage_is_written_if_it_was_asked_for(four_hosts: RunResult, tmp_path: Path) -> None:
+    """haizea F85: the fullest host, with the average since the beginning."""
+    probed = replace(four_hosts, disk_usage=((0, 0), (100, 4096), (200, 1024)))
+
+    written = tables.write_results(probed, tmp_path)
+
+    assert [path.name for path in written] == [*NAMES[:-1], "disk-usage.csv", "summary.json"]
+    found = [(row["time"], row["value"], row["average"]) for row in rows(written[-2].read_text())]
+    assert found == [("0", "0", "0"), ("100", "4096", "0"), ("200", "1024", "2048")]
+
+
 def test_the_same_run_gives_the_same_bytes(four_hosts: RunResult, tmp_path: Path) -> None:
     slower = replace(four_hosts, wall_s=9.5, peak_rss_bytes=7)
     first = tables.write_results(four_hosts, tmp_path / "a")

@@ -1,0 +1,67 @@
+"""Group ``image_transfer``: how disk images get to hosts (haizea F41; section deploy-imagetransfer of haizea.conf)."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = cfg.OptGroup("image_transfer", title="Transfers of disk images, in simulations")
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "lease_preparation",
+        default="unmanaged",
+        choices=[
+            ("unmanaged", "images are there whoever needs them"),
+            ("imagetransfer", "they are brought from a repository, one transfer at a time, as Sotomayor 2010 plans it"),
+        ],
+        help="Whether transfers of disk images are planned. In simulations only: on a real cloud the compute service "
+        "brings images itself, when a server boots.",
+    ),
+    cfg.FloatOpt("bandwidth", default=1000.0, min=0.001, help="Mb/s of the image repository."),
+    cfg.StrOpt(
+        "transfer_mechanism",
+        default="multicast",
+        choices=[
+            ("multicast", "all hosts of a lease get an image at once"),
+            ("unicast", "one host after the other"),
+        ],
+        help="How an image gets to several hosts.",
+    ),
+    cfg.BoolOpt(
+        "avoid_redundant_transfers",
+        default=True,
+        help="A lease may use a transfer that is planned for another one, if that comes in time.",
+    ),
+    cfg.IntOpt("force_imagetransfer_time", min=0, help="Seconds that a transfer takes, in place of size / bandwidth."),
+    cfg.StrOpt(
+        "diskimage_reuse",
+        default="none",
+        choices=[
+            ("none", "an image is deleted with its lease"),
+            ("image-caches", "hosts keep images for later leases, which are put there first"),
+        ],
+        help="What becomes of an image when its lease is over.",
+    ),
+    cfg.IntOpt(
+        "diskimage_cache_size",
+        default=-1,
+        min=-1,
+        help="MB of images that a host keeps with diskimage_reuse = image-caches; -1 is no limit. The experiments of "
+        "Sotomayor 2010 had 20480.",
+    ),
+    cfg.BoolOpt(
+        "keep_replanned",
+        default=True,
+        help="A lease that is planned again finds the images that were brought for its old place. Haizea deleted them.",
+    ),
+    cfg.BoolOpt(
+        "copy_on_write",
+        default=False,
+        help="The VMs of a host share the image that it keeps; what is written is not counted as disk usage.",
+    ),
+    cfg.BoolOpt(
+        "migrate_disks",
+        default=True,
+        help="The disk image of a suspended VM moves with its memory when it resumes on another host.",
+    ),
+]

@@ -1,0 +1,125 @@
+"""Transfers of disk images: begun when they are planned, and followed up (haizea F60; Sotomayor 2010, section 6.1)."""
+
+from __future__ import annotations
+
+from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, ImageCarrier
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.plan.transfers.images import Images
+
+#: Leases that have a place and wait for their image, or for their start.
+_WAITING = (LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY)
+
+
+class Transfers:
+    """Has images brought to hosts, one transfer at a time.
+
+    A transfer that takes longer than planned keeps those behind it waiting; leases whose image is late start late.
+
+    :param state: what the parts of the engine share
+    :param deviations: ends leases whose image does not come
+    :param carrier: brings images; none if the plan has no transfers
+    """
+
+    def __init__(self, state: EngineState, deviations: Deviations, carrier: ImageCarrier | None) -> None:
+        self._state = state
+        self._deviations = deviations
+        self._carrier = carrier
+
+    @property
+    def _images(self) -> Images | None:
+        return self._state.planner.plan.images
+
+    def next_due(self) -> int | None:
+        """When the next transfer is to begin; none if none is planned or one is going on."""
+        return None if self._images is None else self._images.next_start()
+
+    def begin_due(self, now: int) -> None:
+        """Begin with the transfer whose time has come, if none is going on."""
+        images = self._images
+        if images is None or self._carrier is None:
+            return
+        start = images.next_start()
+        if start is None or start > now:
+            return
+        number = images.transfers[0].number
+        images = self._put(images.begun(number, now))
+        transfer = images.transfer(number)
+        assert transfer is not None
+        self._state.recorder.count("image_transfers")
+        self._state.recorder.count("transferred_images", len(transfer.hosts))
+        self._carrier.bring(transfer, now)
+        for lease in self._users(transfer):
+            if lease.state is LeaseState.SCHEDULED and images.outstanding(
+                lease.lease_id, lease.reservations[0].assignment
+            ):
+                self._state.put(lease.to(LeaseState.PREPARING))
+        self._state.publish(now)
+
+    def handle(self, event: CloudEvent, now: int) -> None:
+        """Go on after a transfer that is over, or came to nothing."""
+        images = self._images
+        transfer = None if images is None or event.transfer is None else images.transfer(event.transfer)
+        if images is None or transfer is None:
+            return
+        if event.kind is EventKind.COMPLETED:
+            self._arrived(images, transfer)
+        else:
+            self._failed(images, transfer, now, event.reason)
+        self._state.publish(now)
+        self.begin_due(now)
+
+    def host_lost(self, host: int, now: int) -> None:
+        """What a dead host had of images is gone; leases that count on it get it once more."""
+        images = self._images
+        if images is None:
+            return
+        losers = [lease_id for lease_id, hosts in images.claims.items() if host in hosts]
+        self._put(images.host_lost(host))
+        for lease_id in losers:
+            lease = self._state.lease(lease_id)
+            if lease is None or not lease.reservations:
+                continue
+            if lease.state in _WAITING:
+                self._provide_again(lease)
+            elif host in lease.reservations[0].assignment:
+                # It goes on as if its VMs were there still, and its disks with them.
+                assert self._images is not None
+                self._put(self._images.copied(lease_id, (host,)))
+        self._state.publish(now)
+
+    def _arrived(self, images: Images, transfer: Transfer) -> None:
+        before = images.evicted
+        images = self._put(images.ended(transfer.number))
+        self._state.recorder.count("evicted_images", images.evicted - before)
+        for lease in self._users(transfer):
+            waits = lease.state in (LeaseState.SCHEDULED, LeaseState.PREPARING)
+            if waits and not images.outstanding(lease.lease_id, lease.reservations[0].assignment):
+                self._state.put(lease.to(LeaseState.READY))
+
+    def _failed(self, images: Images, transfer: Transfer, now: int, reason: str) -> None:
+        """Another transfer for everybody who waits for this one, as often as VMs are booted."""
+        self._state.recorder.count("failed_transfers")
+        self._put(images.failed(transfer.number))
+        for lease in self._users(transfer):
+            self._state.failed_boots[lease.lease_id] += 1
+            if self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts:
+                self._deviations.fail(lease, now, f"its disk image could not be brought to its hosts: {reason}")
+            elif lease.state in _WAITING:
+                self._provide_again(lease)
+
+    def _provide_again(self, lease: Lease) -> None:
+        """Plan the transfers that a lease lacks; it waits for them in the state that the plan says."""
+        self._state.put(lease if lease.state is LeaseState.READY else lease.to(LeaseState.READY))
+
+    def _users(self, transfer: Transfer) -> list[Lease]:
+        """Live leases with a place that count on a transfer."""
+        leases = (self._state.lease(user.lease_id) for user in transfer.users)
+        return [lease for lease in leases if lease is not None and lease.reservations]
+
+    def _put(self, images: Images) -> Images:
+        self._state.planner.plan.images = images
+        return images

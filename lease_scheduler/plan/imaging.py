@@ -1,0 +1,40 @@
+"""What leases need of hosts, with regard to where their disk images can be in time (haizea F64)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import BoolArray, IntArray
+from lease_scheduler.plan.demand import Demand
+from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.transfers.timing import ready_at, usable_at
+
+
+def ready_hosts(plan: Plan, request: LeaseRequest) -> IntArray | None:
+    """From when on each host can have a lease's image, shape (hosts,); none if that does not matter."""
+    return None if plan.images is None else ready_at(plan.images, request, len(plan.site))
+
+
+def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...]:
+    """The request's node sets, on hosts that can have its image when it starts."""
+    demands = plan.demands(request)
+    if plan.images is None:
+        return demands
+    usable = usable_at(plan.images, request, start, len(plan.site))
+    return demands if usable is None else only_on(demands, usable)
+
+
+def is_anywhere_in_time(plan: Plan, request: LeaseRequest, start: int) -> bool:
+    """Whether every host can have a lease's image when the lease starts."""
+    return plan.images is None or usable_at(plan.images, request, start, len(plan.site)) is None
+
+
+def only_on(demands: tuple[Demand, ...], usable: BoolArray) -> tuple[Demand, ...]:
+    """Node sets that may use some hosts only.
+
+    :param usable: shape (hosts,)
+    """
+    return tuple(
+        replace(demand, eligible=usable if demand.eligible is None else demand.eligible & usable) for demand in demands
+    )

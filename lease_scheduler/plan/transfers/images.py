@@ -1,0 +1,375 @@
+"""Which images are where, and which are on their way (haizea F60-F66; Sotomayor 2010, chapter 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.lease import DiskImage
+from lease_scheduler.model.transfer import Transfer, TransferUser
+from lease_scheduler.plan.transfers.channel import Block, Job, as_late_as_possible, first_gap, latest_gap
+from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
+from lease_scheduler.plan.transfers.pool import Pool, pooled, with_image, with_user, without_user
+
+_Value = TypeVar("_Value")
+
+_NOWHERE: frozenset[int] = frozenset()
+
+
+class NotInTimeError(LeaseSchedulerError):
+    """An image cannot be on its hosts when it is needed there."""
+
+
+@dataclass(frozen=True)
+class Images:
+    """What hosts have of images and what is planned to be brought to them; a value that is replaced, never changed.
+
+    :ivar options: what the operator set
+    :ivar now: nothing that is planned begins before this instant
+    :ivar transfers: planned and going on, in the order of their starts
+    :ivar pools: host number -> images that it keeps
+    :ivar copies: lease id -> hosts that have the image for this lease alone
+    :ivar claims: lease id -> hosts where the image is, or will be in time, for the lease
+    :ivar holding: image id -> hosts that keep it
+    :ivar reused: lease id -> number of hosts where it found its image
+    :ivar shared: lease id -> number of hosts to which somebody else's transfer brings its image
+    :ivar evicted: images that had to make room so far
+    :ivar next_number: number of the next transfer
+    """
+
+    options: TransferOptions
+    now: int = 0
+    transfers: tuple[Transfer, ...] = ()
+    pools: Mapping[int, Pool] = field(default_factory=dict)
+    copies: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    claims: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    holding: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    reused: Mapping[str, int] = field(default_factory=dict)
+    shared: Mapping[str, int] = field(default_factory=dict)
+    evicted: int = 0
+    next_number: int = 1
+
+    # -- questions -------------------------------------------------------------------------------------
+
+    def hosts_with(self, image: DiskImage, lease_id: str) -> frozenset[int]:
+        """Hosts on which a lease finds the image at once."""
+        return self.holding.get(image.image_id, _NOWHERE) | self.copies.get(lease_id, _NOWHERE)
+
+    def hosts_with_or_soon(self, image: DiskImage, lease_id: str) -> frozenset[int]:
+        """Hosts that have the image or will have it by what is planned."""
+        coming = (transfer.hosts for transfer in self.transfers if transfer.image == image)
+        return self.hosts_with(image, lease_id).union(*coming)
+
+    def outstanding(self, lease_id: str, hosts: Iterable[int]) -> bool:
+        """Whether a lease still waits for its image on one of the hosts."""
+        wanted = frozenset(hosts)
+        return any(
+            user.lease_id == lease_id and not wanted.isdisjoint(user.hosts)
+            for transfer in self.transfers
+            for user in transfer.users
+        )
+
+    def arrival(self, lease_id: str) -> int | None:
+        """When the last transfer that a lease waits for ends, none if it waits for none."""
+        ends = [
+            transfer.end for transfer in self.transfers if any(user.lease_id == lease_id for user in transfer.users)
+        ]
+        return max(ends, default=None)
+
+    def transfer(self, number: int) -> Transfer | None:
+        """A transfer by its number, none if it is over or not wanted any more."""
+        return next((transfer for transfer in self.transfers if transfer.number == number), None)
+
+    def next_start(self) -> int | None:
+        """When the next transfer is to begin; none if one is going on or none is planned."""
+        if any(transfer.has_begun for transfer in self.transfers):
+            return None
+        return self.transfers[0].start if self.transfers else None
+
+    def soonest_end(self, image: DiskImage, hosts: int) -> int:
+        """When a transfer that is planned now would be over at the earliest, without moving any other one."""
+        seconds = self.options.seconds(image, hosts)
+        return first_gap(self._blocks(), seconds, self.now) + seconds
+
+    def can_be_there(self, image: DiskImage, hosts: int, due: int) -> bool:
+        """Whether a transfer can be put before an instant, perhaps by moving others."""
+        return self._late_start(self.options.seconds(image, hosts), due) is not None
+
+    def _blocks(self) -> list[Block]:
+        # What should be over and is not takes the channel for a moment more.
+        return [(transfer.start, max(transfer.end, self.now + 1)) for transfer in self.transfers]
+
+    def _movable(self) -> list[Transfer]:
+        return [
+            transfer
+            for transfer in self.transfers
+            if not transfer.is_fixed and not transfer.has_begun and transfer.start > self.now
+        ]
+
+    def _late_start(self, seconds: int, due: int) -> tuple[int, dict[int, int]] | None:
+        """Where a new transfer goes, and the new starts of others by number; none if it cannot be over by ``due``."""
+        movable = self._movable()
+        numbers = {transfer.number for transfer in movable}
+        fixed = [
+            block
+            for block, transfer in zip(self._blocks(), self.transfers, strict=True)
+            if transfer.number not in numbers
+        ]
+        jobs = [Job(transfer.seconds, transfer.due) for transfer in movable]
+        starts = as_late_as_possible([*jobs, Job(seconds, due)], fixed, self.now)
+        if starts is not None:
+            moved = {transfer.number: start for transfer, start in zip(movable, starts[:-1], strict=True)}
+            return starts[-1], moved
+        # Between fixed transfers earliest-due-first may fail where there is a gap all the same.
+        start = latest_gap(self._blocks(), seconds, self.now, due)
+        return None if start is None else (start, {})
+
+    # -- leases get hosts and give them up ---------------------------------------------------------------
+
+    def provided(
+        self,
+        lease_id: str,
+        image: DiskImage,
+        needs: Mapping[int, int],
+        until: int,
+        *,
+        is_flexible: bool,
+        may_be_late: bool,
+    ) -> Images:
+        """With the image on its way to where a lease needs it, as far as it is not there (haizea F60, F65, F66).
+
+        :param needs: host number -> when the image must be there
+        :param until: when the lease's run is planned to end
+        :param is_flexible: whether its own transfer goes as late as possible and may move, as for promises with a
+            start; otherwise it takes the first gap and may join the multicast of somebody else
+        :param may_be_late: whether it is planned even if it cannot be there in time
+        :raises NotInTimeError: it cannot be there in time
+        """
+        here = self.hosts_with(image, lease_id) & needs.keys()
+        missing = {host: due for host, due in needs.items() if host not in here}
+        joined, missing = self._joined(lease_id, image, missing, until, is_flexible=is_flexible)
+        shared = len(needs) - len(here) - len(missing)
+        own = joined._transferring(lease_id, image, missing, until, is_flexible, may_be_late) if missing else joined
+        in_pool = here & self.holding.get(image.image_id, _NOWHERE)
+        pools = {**own.pools, **{h: with_user(own.pools[h], image.image_id, lease_id, until) for h in in_pool}}
+        return replace(
+            own,
+            pools=pools if in_pool else own.pools,
+            claims={**own.claims, lease_id: own.claims.get(lease_id, _NOWHERE) | needs.keys()},
+            reused=_counted(own.reused, lease_id, len(in_pool)),
+            shared=_counted(own.shared, lease_id, shared),
+        )
+
+    def _joined(
+        self, lease_id: str, image: DiskImage, missing: Mapping[int, int], until: int, *, is_flexible: bool
+    ) -> tuple[Images, dict[int, int]]:
+        """The lease as a user of transfers that are planned anyway, and the hosts that these do not serve."""
+        left = dict(missing)
+        if not self.options.avoid_redundant:
+            return self, left
+        transfers = list(self.transfers)
+        for index, transfer in enumerate(transfers):
+            if transfer.image != image:
+                continue
+            # A multicast that has not begun goes to more hosts at no cost.
+            any_host = not is_flexible and not transfer.has_begun and self.options.mechanism is Mechanism.MULTICAST
+            served = {
+                host: due for host, due in left.items() if transfer.end <= due and (any_host or host in transfer.hosts)
+            }
+            if served:
+                user = TransferUser(lease_id, frozenset(served), min(served.values()), until)
+                hosts = transfer.hosts | served.keys()
+                transfers[index] = replace(transfer, users=(*transfer.users, user), hosts=hosts)
+                left = {host: due for host, due in left.items() if host not in served}
+        return replace(self, transfers=tuple(transfers)), left
+
+    def _transferring(
+        self,
+        lease_id: str,
+        image: DiskImage,
+        missing: Mapping[int, int],
+        until: int,
+        is_flexible: bool,
+        may_be_late: bool,
+    ) -> Images:
+        """With a transfer of its own for the hosts that nothing else serves."""
+        seconds = self.options.seconds(image, len(missing))
+        due = min(missing.values())
+        moved: dict[int, int] = {}
+        late = self._late_start(seconds, due) if is_flexible else None
+        if late is not None:
+            start, moved = late
+        else:
+            start = first_gap(self._blocks(), seconds, self.now)
+            if start + seconds > due and not may_be_late:
+                raise NotInTimeError(f"the disk image of lease {lease_id} cannot be on its hosts when it starts")
+        hosts = frozenset(missing)
+        own = Transfer(
+            self.next_number,
+            image,
+            start,
+            start + seconds,
+            (TransferUser(lease_id, hosts, due, until),),
+            hosts,
+            is_fixed=late is None,
+        )
+        others = (
+            replace(t, start=moved[t.number], end=moved[t.number] + t.seconds) if t.number in moved else t
+            for t in self.transfers
+        )
+        return replace(self, transfers=_ordered((*others, own)), next_number=self.next_number + 1)
+
+    def released(self, lease_id: str, hosts: Iterable[int], *, keep_copies: bool = False) -> Images:
+        """Without a lease's need of hosts; what they keep stays there until the room is needed.
+
+        :param keep_copies: whether copies for the lease alone stay, as it may come back
+        """
+        given_up = frozenset(hosts)
+        pools = dict(self.pools)
+        for host in given_up & pools.keys():
+            pools[host] = without_user(pools[host], lease_id)
+        transfers = []
+        for transfer in self.transfers:
+            users = tuple(
+                left for user in transfer.users if (left := _without_hosts(user, lease_id, given_up)) is not None
+            )
+            if transfer.has_begun:
+                # Nobody stops it, and what it brings is kept if it can be.
+                transfers.append(replace(transfer, users=users))
+            elif users:
+                needed = frozenset().union(*(user.hosts for user in users))
+                transfers.append(replace(transfer, users=users, hosts=needed))
+        copies = self.copies
+        if not keep_copies:
+            copies = _with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - given_up)
+        left_over = self.claims.get(lease_id, _NOWHERE) - given_up
+        gone = () if left_over else (lease_id,)
+        return replace(
+            self,
+            pools=pools,
+            transfers=tuple(transfers),
+            copies=copies,
+            claims=_with_hosts(self.claims, lease_id, left_over),
+            reused=_without(self.reused, gone),
+            shared=_without(self.shared, gone),
+        )
+
+    def forgotten(self, lease_id: str) -> Images:
+        """Without anything of a lease that has come to its end."""
+        everywhere = self.claims.get(lease_id, _NOWHERE) | self.copies.get(lease_id, _NOWHERE)
+        return self.released(lease_id, everywhere) if everywhere else self
+
+    def copied(self, lease_id: str, hosts: Iterable[int]) -> Images:
+        """With disks of a lease on hosts to which its VMs have moved."""
+        there = frozenset(hosts)
+        return replace(
+            self,
+            copies=_with_hosts(self.copies, lease_id, self.copies.get(lease_id, _NOWHERE) | there),
+            claims=_with_hosts(self.claims, lease_id, self.claims.get(lease_id, _NOWHERE) | there),
+        )
+
+    def without_other_copies(self, lease_id: str, hosts: Iterable[int]) -> Images:
+        """Without copies that a lease has left on hosts that are not its any more."""
+        had = self.copies.get(lease_id, _NOWHERE)
+        kept = had & frozenset(hosts)
+        return self if kept == had else replace(self, copies=_with_hosts(self.copies, lease_id, kept))
+
+    # -- what happens ------------------------------------------------------------------------------------
+
+    def at(self, now: int) -> Images:
+        """At a later instant."""
+        return replace(self, now=now) if now > self.now else self
+
+    def begun(self, number: int, now: int) -> Images:
+        """With a transfer that goes on, perhaps later than planned."""
+        transfers = (
+            replace(t, start=now, end=now + t.seconds, has_begun=True) if t.number == number else t
+            for t in self.transfers
+        )
+        return replace(self, transfers=_ordered(transfers))
+
+    def failed(self, number: int) -> Images:
+        """Without a transfer that came to nothing; its users have to be provided for once more."""
+        lost = self.transfer(number)
+        if lost is None:
+            return self
+        claims = self.claims
+        for user in lost.users:
+            claims = _with_hosts(claims, user.lease_id, claims.get(user.lease_id, _NOWHERE) - user.hosts)
+        return replace(self, transfers=tuple(t for t in self.transfers if t is not lost), claims=claims)
+
+    def ended(self, number: int) -> Images:
+        """With the image of a transfer on its hosts (algorithm 6).
+
+        A host without room for it in its pool has it for the leases that wait for it, and for them alone.
+        """
+        done = self.transfer(number)
+        if done is None:
+            return self
+        pools, copies, holding = dict(self.pools), dict(self.copies), dict(self.holding)
+        evicted = 0
+        image = done.image
+        for host in sorted(done.hosts):
+            users = [user for user in done.users if host in user.hosts]
+            ids = frozenset(user.lease_id for user in users)
+            until = max((user.until for user in users), default=self.now)
+            kept = None
+            if self.options.reuse is Reuse.IMAGE_CACHES:
+                kept = with_image(pools.get(host, ()), image, ids, until, self.options.cache_size_mb)
+            if kept is None:
+                for lease_id in ids:
+                    copies[lease_id] = copies.get(lease_id, _NOWHERE) | {host}
+                continue
+            for entry in pools.get(host, ()):
+                if pooled(kept[0], entry.image.image_id) is None:
+                    holding[entry.image.image_id] -= {host}
+            pools[host] = kept[0]
+            holding[image.image_id] = holding.get(image.image_id, _NOWHERE) | {host}
+            evicted += kept[1]
+        return replace(
+            self,
+            transfers=tuple(t for t in self.transfers if t is not done),
+            pools=pools,
+            copies=copies,
+            holding=holding,
+            evicted=self.evicted + evicted,
+        )
+
+    def host_lost(self, host: int) -> Images:
+        """Without anything that a host had."""
+        pools = dict(self.pools)
+        users = {user for entry in pools.pop(host, ()) for user in entry.users}
+        users |= {lease_id for lease_id, hosts in self.copies.items() if host in hosts}
+        copies, claims = self.copies, self.claims
+        for lease_id in sorted(users):
+            copies = _with_hosts(copies, lease_id, copies.get(lease_id, _NOWHERE) - {host})
+            claims = _with_hosts(claims, lease_id, claims.get(lease_id, _NOWHERE) - {host})
+        holding = {image_id: hosts - {host} for image_id, hosts in self.holding.items()}
+        return replace(self, pools=pools, copies=copies, claims=claims, holding=holding)
+
+
+def _ordered(transfers: Iterable[Transfer]) -> tuple[Transfer, ...]:
+    return tuple(sorted(transfers, key=lambda transfer: (transfer.start, transfer.number)))
+
+
+def _without_hosts(user: TransferUser, lease_id: str, hosts: frozenset[int]) -> TransferUser | None:
+    """A user that does not need some hosts any more, none if no host is left."""
+    if user.lease_id != lease_id:
+        return user
+    left = user.hosts - hosts
+    return replace(user, hosts=left) if left else None
+
+
+def _with_hosts(known: Mapping[str, frozenset[int]], key: str, hosts: frozenset[int]) -> Mapping[str, frozenset[int]]:
+    return {**known, key: hosts} if hosts else _without(known, (key,))
+
+
+def _without(known: Mapping[str, _Value], keys: Iterable[str]) -> Mapping[str, _Value]:
+    gone = set(keys) & known.keys()
+    return {key: value for key, value in known.items() if key not in gone} if gone else known
+
+
+def _counted(known: Mapping[str, int], key: str, number: int) -> Mapping[str, int]:
+    return {**known, key: known.get(key, 0) + number} if number else known

@@ -1,0 +1,76 @@
+"""The images that a host keeps (haizea F63; Sotomayor 2010, section 6.2, algorithm 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lease_scheduler.model.lease import DiskImage
+
+
+@dataclass(frozen=True, slots=True)
+class PooledImage:
+    """An image that a host keeps.
+
+    :ivar image: the image
+    :ivar expires: when the last lease that was planned with it ends; it only grows
+    :ivar users: ids of the leases that need it now or later; while there is one it stays
+    """
+
+    image: DiskImage
+    expires: int
+    users: frozenset[str]
+
+
+#: What a host keeps, in the order in which it came.
+Pool = tuple[PooledImage, ...]
+
+
+def pooled(pool: Pool, image_id: str) -> PooledImage | None:
+    """The image in a pool, none if it is not there."""
+    return next((entry for entry in pool if entry.image.image_id == image_id), None)
+
+
+def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
+    """The pool with one more lease that needs an image which is there."""
+    return tuple(
+        replace(entry, expires=max(entry.expires, until), users=entry.users | {lease_id})
+        if entry.image.image_id == image_id
+        else entry
+        for entry in pool
+    )
+
+
+def without_user(pool: Pool, lease_id: str) -> Pool:
+    """The pool without a lease; the image stays."""
+    return tuple(replace(entry, users=entry.users - {lease_id}) if lease_id in entry.users else entry for entry in pool)
+
+
+def with_image(
+    pool: Pool, image: DiskImage, users: frozenset[str], until: int, limit_mb: int | None
+) -> tuple[Pool, int] | None:
+    """The pool with an image that has arrived.
+
+    Images that nobody needs make room for it, the one that expires first before the others. Unlike in the author's
+    programs of 2010 the pool is within its limit with the new image, not just without it.
+
+    :param limit_mb: MB that the pool may hold, none if as much as comes
+    :return: the pool and how many images were evicted; none if there is no room for the image
+    """
+    known = pooled(pool, image.image_id)
+    if known is not None:
+        newer = replace(known, expires=max(known.expires, until), users=known.users | users)
+        return tuple(newer if entry is known else entry for entry in pool), 0
+    left = list(pool)
+    evicted = 0
+    if limit_mb is not None:
+        excess = sum(entry.image.size_mb for entry in pool) + image.size_mb - limit_mb
+        idle = sorted((entry for entry in pool if not entry.users), key=lambda entry: entry.expires)
+        if excess > sum(entry.image.size_mb for entry in idle):
+            return None
+        for entry in idle:
+            if excess <= 0:
+                break
+            left.remove(entry)
+            excess -= entry.image.size_mb
+            evicted += 1
+    return (*left, PooledImage(image, until, users)), evicted

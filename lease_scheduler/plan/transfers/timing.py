@@ -1,0 +1,60 @@
+"""From when on, or until when, hosts can have the image of a lease (haizea F60, F65, F66)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.availability import BoolArray, IntArray
+from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.options import Mechanism
+
+
+def ready_at(images: Images, request: LeaseRequest, hosts: int) -> IntArray | None:
+    """The earliest instant at which each host can have a lease's image, shape (hosts,); none if it needs none.
+
+    That is at once where it is; when a planned transfer ends that brings it there, or could; and when a transfer ends
+    that is planned now.
+    """
+    image = request.software
+    if image is None:
+        return None
+    own = images.soonest_end(image, request.node_count)
+    ready: IntArray = np.full(hosts, own, dtype=np.int64)
+    if images.options.avoid_redundant:
+        for transfer in images.transfers:
+            if transfer.image != image or transfer.end >= own:
+                continue
+            if images.options.mechanism is Mechanism.MULTICAST and not transfer.has_begun:
+                np.minimum(ready, transfer.end, out=ready)
+            else:
+                there = list(transfer.hosts)
+                ready[there] = np.minimum(ready[there], transfer.end)
+    ready[list(images.hosts_with(image, request.lease_id))] = images.now
+    return ready
+
+
+def usable_at(images: Images, request: LeaseRequest, start: int, hosts: int) -> BoolArray | None:
+    """On which hosts a lease that starts at a given instant can have its image then, shape (hosts,); none if on all."""
+    image = request.software
+    if image is None or images.can_be_there(image, request.node_count, start):
+        return None
+    usable = np.zeros(hosts, dtype=bool)
+    usable[list(images.hosts_with(image, request.lease_id))] = True
+    if images.options.avoid_redundant:
+        for transfer in images.transfers:
+            if transfer.image == image and transfer.end <= start:
+                usable[list(transfer.hosts)] = True
+    return usable
+
+
+def start_after_transfer(images: Images, request: LeaseRequest) -> int | None:
+    """When a lease can start that wants to do so at once and whose image is not there; none if it has to wait.
+
+    Only a transfer that begins at once will do (Sotomayor 2010, section 6.1).
+    """
+    if request.software is None:
+        return None
+    seconds = images.options.seconds(request.software, request.node_count)
+    end = images.soonest_end(request.software, request.node_count)
+    return end if end - seconds == images.now else None

@@ -1,0 +1,36 @@
+"""How much of their disks hosts use for images (haizea F85)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.transfers.images import Images
+
+
+def disk_usage(images: Images, leases: Mapping[str, Lease]) -> dict[int, int]:
+    """MB on each host: what its pool keeps, and a disk for each VM of a lease that has its image there.
+
+    With copy-on-write a VM on a host whose pool has its image needs no disk of its own.
+
+    :param leases: live leases by id
+    """
+    usage: Counter[int] = Counter()
+    own: dict[str, set[int]] = {lease_id: set(hosts) for lease_id, hosts in images.copies.items()}
+    for host, pool in images.pools.items():
+        for entry in pool:
+            usage[host] += entry.image.size_mb
+            if not images.options.copy_on_write:
+                for lease_id in entry.users:
+                    own.setdefault(lease_id, set()).add(host)
+    for lease_id, hosts in own.items():
+        lease = leases.get(lease_id)
+        if lease is None or lease.request.software is None:
+            continue
+        assigned = lease.saved_on or (lease.reservations[0].assignment if lease.reservations else ())
+        vms = Counter(assigned)
+        for host in hosts:
+            # A copy that waits for its lease to come back is there once.
+            usage[host] += lease.request.software.size_mb * max(1, vms[host])
+    return dict(usage)
