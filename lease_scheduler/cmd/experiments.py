@@ -7,11 +7,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7
+from lease_scheduler.cmd.campaign import add_execution_options, execution
+from lease_scheduler.simulation.campaigns.runner import run_campaign
+from lease_scheduler.simulation.experiments.chapters import CHAPTERS, forecast, inputs
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
-_EXPERIMENTS = {"haizea-5": haizea_5.run, "haizea-6": haizea_6.run, "haizea-7": haizea_7.run}
+#: All chapters in one directory.
+_COMPLETE = "haizea"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,20 +24,31 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs all cases in parallel, prints thesis, ours and band side by side, and writes CSV files "
         "and plots. What is done is kept in the output directory: a second call goes on where the first one stopped.",
     )
-    parser.add_argument("name", choices=sorted(_EXPERIMENTS), help="haizea-5, -6, -7: these chapters of Sotomayor 2010")
+    chapters = ", ".join(f"-{name.rpartition('-')[2]}" for name in CHAPTERS)
+    parser.add_argument(
+        "name",
+        choices=[_COMPLETE, *sorted(CHAPTERS)],
+        help=f"haizea{chapters}: these chapters of Sotomayor 2010; {_COMPLETE}: all of them together",
+    )
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes at a time; one per core by default")
-    parser.add_argument("--quick", action="store_true", help="one seed, and the main table only")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    add_execution_options(parser)
+    parser.add_argument("--quick", action="store_true", help="one seed, and the main tables only")
     parser.set_defaults(func=experiment)
 
 
 def experiment(given: argparse.Namespace) -> int:
-    """Run the experiment that the command line asks for; figures outside their bands are no error of the program."""
-    if given.jobs is not None and given.jobs < 1:
-        raise InvalidValueError("--jobs", f"must be at least 1, not {given.jobs}")
+    """Run the experiment that the command line asks for; figures outside their bands are no error of the program.
+
+    The complete set runs what several chapters need once, and each chapter reports into a folder of its own.
+    """
     directory = Path(given.output or f"output/{given.name}")
+    chapters = CHAPTERS if given.name == _COMPLETE else {given.name: CHAPTERS[given.name]}
+    cases = [case for chapter in chapters.values() for case in chapter.cases(quick=given.quick)]
+    outcomes = run_campaign(cases, directory, execution(given), inputs=inputs(), forecast=forecast)
     # Tables are as wide as they have to be where nobody looks at them on a terminal.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
-    _EXPERIMENTS[given.name](directory, jobs=given.jobs, quick=given.quick, quiet=given.quiet, console=console)
+    for name, chapter in chapters.items():
+        folder = directory / name if given.name == _COMPLETE else directory
+        folder.mkdir(exist_ok=True)
+        chapter.report(outcomes, folder, quick=given.quick, console=console)
     return 0

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from lease_scheduler.cmd import experiments, simulate, workload_tools
+from lease_scheduler.cmd import campaign, campaign_files, experiments, simulate, workload_tools
 from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.simulation.campaigns.runner import CampaignFailedError
 
+_RUNS_FAILED = 1
 _USAGE_ERROR = 2
 
 
@@ -21,7 +23,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0 if it did what was asked, 2 if something given to it is wrong.
+    """Run the command line.
+
+    The exit code is 0 if it did what was asked, 1 if runs of a campaign failed, 2 if something given to it is wrong.
 
     :param arguments: the words after the program's name, those of the process if none
     """
@@ -30,11 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     simulate.add_parser(commands)
+    campaign.add_parser(commands)
+    campaign_files.add_parsers(commands)
     experiments.add_parser(commands)
     workload_tools.add_parsers(commands)
     given = parser.parse_args(arguments)
     try:
         return int(given.func(given))
+    except CampaignFailedError as error:
+        print(f"lease-sim: {error}", file=sys.stderr)
+        return _RUNS_FAILED
     except LeaseSchedulerError as error:
         print(f"lease-sim: {error}", file=sys.stderr)
         return _USAGE_ERROR

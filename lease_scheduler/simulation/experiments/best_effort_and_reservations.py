@@ -35,7 +35,8 @@ LOADS = (5, 10, 15, 20, 25, 30)
 HOURS = (1, 2, 3, 4)
 SIZES = ("small", "medium", "large")
 
-_SET_ARCHIVE = "haizea/blue-injected-leases.tar.gz"
+#: The sets of 2008 in the folder of workload logs.
+SET_ARCHIVE = "haizea/blue-injected-leases.tar.gz"
 _OLD_SIZES = {"small": "1small", "medium": "2medium", "large": "3large"}
 
 
@@ -163,5 +164,5 @@ def read_set_of_2008(name: str) -> Workload:
     file_name = f"work_{int(load):02d}-dur_{hours[1:]}-size_{_OLD_SIZES[size[1:]]}.lwf"
     with TemporaryDirectory() as scratch:
         path = Path(scratch) / file_name
-        path.write_bytes(_archive(folder / _SET_ARCHIVE)[file_name])
+        path.write_bytes(_archive(folder / SET_ARCHIVE)[file_name])
         return read_old_lwf(path)

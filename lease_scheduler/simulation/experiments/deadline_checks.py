@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from lease_scheduler.simulation.experiments.campaign import Outcome
+from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.deadlines import DEADLINES, MODES, STARTS, TRACES, DeadlineCase
 

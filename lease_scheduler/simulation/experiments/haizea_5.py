@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import deadline_checks, reservation_checks
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
-from lease_scheduler.simulation.experiments.campaign import Case, Outcome, run_campaign
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.deadlines import MODES, TRACES
 from lease_scheduler.simulation.experiments.report import write_report
@@ -29,35 +29,45 @@ _SHAPES = {
 }
 
 
-def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console: Console) -> int:
-    """Run what has no outcome in the directory yet, print every check and write CSV files and plots.
+def cases(*, quick: bool) -> list[Case]:
+    """Every run; see ``chapters.Chapter``.
 
     Without the folder of workload logs, the parts that need logs which cannot be shipped are left out, and said to be.
 
-    :param jobs: processes at a time, as many as there are cores if none
     :param quick: one seed and table 5.1 only
-    :return: number of checks outside their band
     """
-    seeds = _SEEDS[:1] if quick else _SEEDS
-    has_logs = data_folder() is not None and not quick
-    cases: list[Case] = [*reservation_checks.table_cases(seeds, with_2008=has_logs)]
+    has_logs = _has_logs(quick)
+    found: list[Case] = [*reservation_checks.table_cases(_seeds(quick), with_2008=has_logs)]
     if not quick:
-        cases += reservation_checks.grid_cases("generated")
+        found += reservation_checks.grid_cases("generated")
     if has_logs:
-        cases += [*deadline_checks.cases(_DEADLINE_SEED), *reservation_checks.grid_cases("2008")]
-    outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
+        found += [*deadline_checks.cases(_DEADLINE_SEED), *reservation_checks.grid_cases("2008")]
+    return found
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    seeds, has_logs = _seeds(quick), _has_logs(quick)
     groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
     left_out = ""
     if not has_logs and not quick:
         left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12."
-    outside = write_report(groups, cases, outcomes, directory, console, left_out)
+    outside = write_report(groups, cases(quick=quick), outcomes, directory, console, left_out)
     _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 
 
+def _seeds(quick: bool) -> Sequence[int]:
+    return _SEEDS[:1] if quick else _SEEDS
+
+
+def _has_logs(quick: bool) -> bool:
+    return data_folder() is not None and not quick
+
+
 def _checks(
-    outcomes: dict[str, Outcome], seeds: Sequence[int], *, quick: bool, has_logs: bool
+    outcomes: Mapping[str, Outcome], seeds: Sequence[int], *, quick: bool, has_logs: bool
 ) -> dict[str, list[Check]]:
     groups = {
         "Baseline (E1.0)": reservation_checks.baseline_checks(outcomes),
@@ -79,7 +89,9 @@ def _checks(
     return groups
 
 
-def _draw(outcomes: dict[str, Outcome], directory: Path, seeds: Sequence[int], *, quick: bool, has_logs: bool) -> None:
+def _draw(
+    outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int], *, quick: bool, has_logs: bool
+) -> None:
     for name, (quantity, divisor, quantity_label, measure, measure_divisor, measure_label) in _SHAPES.items():
         panels = reservation_checks.lowess_panels(outcomes, seeds, quantity, measure, (divisor, measure_divisor))
         plot_against(panels, directory / f"{name}.png", quantity=quantity_label, measure=measure_label)

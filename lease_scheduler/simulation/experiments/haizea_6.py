@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import image_checks
-from lease_scheduler.simulation.experiments.campaign import Case, run_campaign
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid, plot_bars
 
 _SEEDS = (1, 2, 3, 4)
 
 
-def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console: Console) -> int:
-    """Run what has no outcome in the directory yet, print every check and write CSV files and plots.
+def cases(*, quick: bool) -> list[Case]:
+    """Every run; see ``chapters.Chapter``.
 
-    :param jobs: processes at a time, as many as there are cores if none
     :param quick: one seed and table 6.1 only
-    :return: number of checks outside their band
     """
-    seeds = _SEEDS[:1] if quick else _SEEDS
-    table = image_checks.cases(seeds)
-    grid = [] if quick else image_checks.grid_cases()
-    cases: list[Case] = list(dict.fromkeys([*table, *grid]))
-    outcomes = run_campaign(cases, directory, jobs, quiet=quiet)
+    table = image_checks.cases(_seeds(quick))
+    return list(dict.fromkeys([*table, *([] if quick else image_checks.grid_cases())]))
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    seeds = _seeds(quick)
     groups = {
         "Table 6.1 (E3), mean over seeds": image_checks.table_checks(outcomes, seeds),
         "What table 6.1 says of bandwidth and reuse": image_checks.ratio_checks(outcomes, seeds),
         "Promises, transfers and figure 6.2 on the three sets": image_checks.promise_checks(outcomes, seeds),
     }
-    if grid:
+    if not quick:
         groups["Figure 6.2, all sets"] = image_checks.grid_checks(outcomes)
         plot_all_best_effort_grid(image_checks.grid_ratios(outcomes), directory / "fig-6.2.png")
-    outside = write_report(groups, cases, outcomes, directory, console)
+    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
     for name, column, divisor, label in (
         ("table-6.1-wait", "mean_wait_s", 1000, "mean wait (1000 s)"),
         ("table-6.1-slowdown", "mean_slowdown", 1, "mean bounded slowdown"),
@@ -42,3 +43,7 @@ def run(directory: Path, *, jobs: int | None, quick: bool, quiet: bool, console:
         plot_bars(image_checks.bars(outcomes, seeds, column, divisor), directory / f"{name}.png", measure=label)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
+
+
+def _seeds(quick: bool) -> Sequence[int]:
+    return _SEEDS[:1] if quick else _SEEDS

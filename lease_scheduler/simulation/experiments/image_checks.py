@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
     HOURS,
     LOADS,
@@ -16,7 +17,6 @@ from lease_scheduler.simulation.experiments.best_effort_and_reservations import 
     ReservationCase,
     set_name,
 )
-from lease_scheduler.simulation.experiments.campaign import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.image_transfers import (
     BANDWIDTHS,

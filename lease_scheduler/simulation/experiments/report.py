@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lease_scheduler.simulation.experiments.campaign import Case, Outcome
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check, missed, print_checks
 from lease_scheduler.simulation.formats.files import replace_file
 

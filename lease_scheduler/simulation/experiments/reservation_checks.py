@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
     HOURS,
     LOADS,
@@ -20,7 +21,6 @@ from lease_scheduler.simulation.experiments.best_effort_and_reservations import 
     ReservationCase,
     set_name,
 )
-from lease_scheduler.simulation.experiments.campaign import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.metrics import spearman
 

@@ -79,7 +79,19 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
 
     :raises InputFileError: the file, or the site's file that it names, cannot be read or is wrong, naming the line
     """
-    conf = _Conf(os.fspath(path))
+    name = os.fspath(path)
+    lines = [line for _, line in read_lines(name)]
+    return interpret(name, parse_sections(name, lines), option_lines(lines))
+
+
+def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tuple[str, str], int]) -> HaizeaConf:
+    """The configuration that sections and options say, wherever they come from.
+
+    :param path: the file that they stand in, for errors and for relative paths
+    :param lines: (section, option) -> 1-based line, for errors; the section itself has the option ''
+    :raises InputFileError: as ``read_haizea_conf``
+    """
+    conf = _Conf(path, parser, lines)
     if conf.words["general", "mode"] != "simulated":
         raise conf.error("general", "mode", "the simulator needs 'mode: simulated'")
     if conf.words["simulation", "clock"] != "simulated":
@@ -134,13 +146,11 @@ def _in_force(overrides: dict[str, str]) -> dict[str, str]:
 class _Conf:
     """The options of a file, checked one by one and with defaults filled in, and where each of them stands."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, parser: configparser.RawConfigParser, lines: Mapping[tuple[str, str], int]) -> None:
         self._path = path
-        lines = [line for _, line in read_lines(path)]
-        self._lines = _option_lines(lines)
+        self._lines = lines
         #: (section, option) -> text in our spelling
         self.words: dict[tuple[str, str], str] = {}
-        parser = _parse(path, lines)
         for section in parser.sections():
             self._check_section(section)
             for name, text in parser.items(section):
@@ -175,7 +185,7 @@ class _Conf:
 
     def resolved(self, text: str) -> Path:
         """A relative path from the working directory if it exists there, else from the file's folder."""
-        return Path(text) if os.path.exists(text) else Path(self._path).parent / text
+        return resolved_path(text, self._path)
 
     def require_if(self, section: str, name: str, other: str, words: tuple[str, ...]) -> None:
         """Refuse the absence of an option that another one's value makes necessary."""
@@ -185,15 +195,29 @@ class _Conf:
 
     def _check_section(self, section: str) -> None:
         if section == "multi" or ":" in section:
-            problem = "this is a multi-configuration file; generate single configurations from it first"
+            problem = "this is a multi-configuration file; run it with lease-sim campaign"
             raise self.error(section, "", problem)
         if section not in OPTIONS:
             raise self.error(section, "", f"there is no section [{section}]; known: {', '.join(OPTIONS)}")
 
 
-def _parse(path: str, lines: list[str]) -> configparser.RawConfigParser:
+def resolved_path(text: str, path: str) -> Path:
+    """A file that a configuration names: from the working directory if it exists there, else from its own folder."""
+    return Path(text) if os.path.exists(text) else Path(path).parent / text
+
+
+def new_parser() -> configparser.RawConfigParser:
+    """A parser without sections, for the dialect of Haizea's files."""
     # No section is special: [DEFAULT] would else be merged into all others unseen.
-    parser = configparser.RawConfigParser(default_section="", inline_comment_prefixes=(";",))
+    return configparser.RawConfigParser(default_section="", inline_comment_prefixes=(";",))
+
+
+def parse_sections(path: str, lines: list[str]) -> configparser.RawConfigParser:
+    """The sections and options of a file.
+
+    :raises InputFileError: the lines are none, naming the line
+    """
+    parser = new_parser()
     try:
         parser.read_file(lines)
     except (configparser.DuplicateSectionError, configparser.DuplicateOptionError) as error:
@@ -212,7 +236,7 @@ _SECTION = re.compile(r"\s*\[(.+)\]")
 _OPTION = re.compile(r"\s*([^#;:=\s][^:=]*?)\s*[:=]")
 
 
-def _option_lines(lines: list[str]) -> dict[tuple[str, str], int]:
+def option_lines(lines: list[str]) -> dict[tuple[str, str], int]:
     """(section, option) -> 1-based line; the section itself has the option ''."""
     found: dict[tuple[str, str], int] = {}
     section = ""

@@ -19,7 +19,7 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
     :param swf_options: how the jobs of an SWF log become leases
     :raises InputFileError: the file cannot be read, is of none of these formats, or is wrong, naming the line
     """
-    if _is_xml(path):
+    if is_xml(path):
         return read_lwf(path)
     for number, line in read_lines(path):
         fields = line.split()
@@ -34,7 +34,11 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
     raise InputFileError(os.fspath(path), None, "is empty; a workload of no leases is an LWF without lease requests")
 
 
-def _is_xml(path: str | os.PathLike[str]) -> bool:
+def is_xml(path: str | os.PathLike[str]) -> bool:
+    """Whether a file, plain or gzip, begins as XML does.
+
+    :raises InputFileError: the file cannot be read
+    """
     with open_bytes(path) as stream:
         head = stream.read(64)
     return head.startswith(_BYTE_ORDER_MARKS) or head.lstrip().startswith(b"<")

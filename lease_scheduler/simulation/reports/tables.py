@@ -250,6 +250,18 @@ def utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     return _labelled(attributes, UTILIZATION_COLUMNS, rows)
 
 
+def average_utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
+    """Haizea's utilization file cut down to one line: where it stood at the last submission, and the final average.
+
+    The average leaves out the ramp-up, as the dissertation's figures do (Sotomayor 2010, appendix A.6).
+    """
+    used = metrics.utilisation(result)
+    last = min(result.last_submission, result.end) - result.start
+    value = used.values[max(0, int(np.searchsorted(used.times, last, side="right")) - 1)]
+    row = (last, _number(float(value)), _number(metrics.average_utilisation(result)))
+    return _labelled(attributes, UTILIZATION_COLUMNS, [row])
+
+
 def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     """MB that the fullest host uses for images, in the columns of Haizea's counters (haizea F85)."""
     instants, values = zip(*result.disk_usage, strict=True)

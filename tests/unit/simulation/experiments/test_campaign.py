@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.experiments.campaign import run_campaign
+from lease_scheduler.simulation.campaigns.runner import run_campaign
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.experiments import haizea_6, haizea_7, image_checks, suspension_checks
-from lease_scheduler.simulation.experiments.campaign import Case, Outcome
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.image_transfers import ImageCase
 from lease_scheduler.simulation.experiments.suspension_parameters import CORES, CORES_PER_HOST, SuspensionCase
 

@@ -19,7 +19,7 @@ from lease_scheduler.simulation.experiments.best_effort_and_reservations import 
     read_set_of_2008,
     set_name,
 )
-from lease_scheduler.simulation.experiments.campaign import Case
+from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments.deadlines import MODES, read_trace
 from lease_scheduler.simulation.generators.reservations import preset_by_name
 

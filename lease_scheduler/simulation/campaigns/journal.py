@@ -1,0 +1,99 @@
+"""What is known of a campaign: a line for every run that came to its end, written as soon as that is known."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.campaigns.case import Outcome, Success
+from lease_scheduler.simulation.formats.files import replace_file
+
+_FILE = "runs.jsonl"
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A run that is done.
+
+    :ivar outcome: its figures
+    :ivar usage: what it cost, with the fields of ``Usage``; empty in files that were written before it was measured
+    """
+
+    outcome: Outcome
+    usage: dict[str, Any]
+
+
+class Journal:
+    """The runs of one directory that are done, by name of the case.
+
+    :raises InputFileError: the file cannot be read, or holds something else, naming the line
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / _FILE
+        self.entries = _read(self._path)
+
+    def append(self, name: str, success: Success, outcome: Outcome) -> None:
+        """Keep a run, for good when this returns.
+
+        :param outcome: what to keep of the run's outcome
+        :raises InputFileError: the file cannot be written
+        """
+        usage = asdict(success.usage)
+        line = json.dumps({"case": name, "outcome": outcome, "usage": usage}, sort_keys=True)
+        try:
+            with self._path.open("ab") as stream:
+                stream.write(line.encode() + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            raise InputFileError(str(self._path), None, f"cannot be written: {error.strerror}") from error
+        self.entries[name] = Entry(outcome, usage)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Keep every other campaign out of the directory, which is made if it is missing.
+
+    The kernel gives the lock back when the process is gone, however it went.
+
+    :raises InputFileError: another campaign is at work there, or the directory cannot be written
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with (directory / _LOCK).open("ab") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+    except BlockingIOError as error:
+        problem = "another campaign is at work there; wait until it is done, or use another directory"
+        raise InputFileError(str(directory), None, problem) from error
+    except OSError as error:
+        raise InputFileError(str(directory), None, f"cannot be written: {error.strerror}") from error
+
+
+def _read(path: Path) -> dict[str, Entry]:
+    """What earlier calls have left; a last line that was cut off in the middle is dropped."""
+    entries: dict[str, Entry] = {}
+    try:
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    except OSError as error:
+        raise InputFileError(str(path), None, f"cannot be read: {error.strerror}") from error
+    if lines and not lines[-1].endswith("\n"):
+        lines.pop()
+        replace_file(path, "".join(lines).encode())
+    for number, line in enumerate(lines, start=1):
+        try:
+            found = json.loads(line)
+            entries[found["case"]] = Entry(found["outcome"], found.get("usage", {}))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = "is not an outcome of this campaign; use another directory"
+            raise InputFileError(str(path), number, problem) from error
+    return entries

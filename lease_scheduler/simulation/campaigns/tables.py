@@ -1,0 +1,73 @@
+"""The tables of all runs of a campaign as one, in Haizea's columns (haizea F90; Sotomayor 2010, appendix A.6)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.reports.tables import (
+    COMMON_COLUMNS,
+    PERLEASE_COLUMNS,
+    PERRUN_COLUMNS,
+    UTILIZATION_COLUMNS,
+)
+
+#: File name -> the columns that are not labels.
+FILES = {"perrun.csv": PERRUN_COLUMNS, "perlease.csv": PERLEASE_COLUMNS, "utilization.csv": UTILIZATION_COLUMNS}
+
+
+def concatenate(folders: Iterable[Path], directory: Path) -> tuple[Path, ...]:
+    """Put the tables of runs together, run after run.
+
+    The labels of a table are those of all runs, so that a run without one of them has an empty cell there.
+
+    :param folders: where each run has its tables
+    :param directory: where the whole tables go
+    :return: the tables
+    :raises InputFileError: a table of a run is missing or is none, or the directory cannot be written
+    """
+    sources = list(folders)
+    return tuple(
+        _concatenate([folder / name for folder in sources], columns, directory / name)
+        for name, columns in FILES.items()
+    )
+
+
+def _concatenate(parts: list[Path], columns: tuple[str, ...], target: Path) -> Path:
+    labels = list(COMMON_COLUMNS)
+    for part in parts:
+        header = next(_rows(part), None)
+        if header is None or tuple(header[-len(columns) :]) != columns:
+            raise InputFileError(str(part), 1, "is no table of a run; delete the campaign's folder and run it again")
+        labels += [label for label in header[: -len(columns)] if label not in labels]
+    try:
+        with TemporaryDirectory(prefix=".writing-", dir=target.parent) as scratch:
+            whole = Path(scratch, target.name)
+            with whole.open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.writer(stream, lineterminator="\n")
+                writer.writerow([*labels, *columns])
+                for part in parts:
+                    writer.writerows(_arranged(part, [*labels, *columns]))
+            whole.replace(target)
+    except OSError as error:
+        raise InputFileError(str(target), None, f"cannot be written: {error.strerror or error}") from error
+    return target
+
+
+def _arranged(part: Path, columns: list[str]) -> Iterator[list[str]]:
+    rows = _rows(part)
+    header = next(rows)
+    places = [header.index(column) if column in header else None for column in columns]
+    for row in rows:
+        yield ["" if place is None else row[place] for place in places]
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            yield from csv.reader(stream)
+    except OSError as error:
+        raise InputFileError(str(path), None, f"cannot be read: {error.strerror}") from error

@@ -1,0 +1,52 @@
+"""The chapters of Haizea's dissertation that can be repeated, as data (Sotomayor 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7
+from lease_scheduler.simulation.experiments.best_effort_and_reservations import SET_ARCHIVE, data_folder
+from lease_scheduler.simulation.experiments.deadlines import TRACES
+from lease_scheduler.simulation.shipped import shipped_path
+
+
+class Chapter(Protocol):
+    """A module with the experiments of one chapter."""
+
+    def cases(self, *, quick: bool) -> list[Case]:
+        """Every run.
+
+        :param quick: one seed, and the main table only
+        """
+        ...
+
+    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+        """Print every check, and write CSV files and plots into the directory.
+
+        :param outcomes: by name of the case, of all cases and maybe others
+        :return: number of checks outside their band
+        """
+        ...
+
+
+CHAPTERS: Mapping[str, Chapter] = {"haizea-5": haizea_5, "haizea-6": haizea_6, "haizea-7": haizea_7}
+
+#: Family of runs -> CPU seconds of one of them, roughly; only their order and their ratios matter.
+_COSTS: Mapping[type, float] = {}
+
+
+def forecast(case: Case) -> float:
+    """CPU seconds that a run will take, roughly."""
+    return _COSTS.get(type(case), 10.0)
+
+
+def inputs() -> list[Path]:
+    """The files that the runs read: what is shipped, and the logs of the folder of workload logs if that is there."""
+    folder = data_folder()
+    logs = [] if folder is None else [folder / SET_ARCHIVE, *(folder / trace.file for trace in TRACES.values())]
+    return [shipped_path("blue1"), *(log for log in logs if log.is_file())]
