@@ -8,12 +8,18 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.transfers import timing
 from lease_scheduler.plan.transfers.timing import ready_at, usable_at
 
 
 def ready_hosts(plan: Plan, request: LeaseRequest) -> IntArray | None:
     """From when on each host can have a lease's image, shape (hosts,); none if that does not matter."""
     return None if plan.images is None else ready_at(plan.images, request, len(plan.site))
+
+
+def possible_instants(plan: Plan, request: LeaseRequest) -> list[int] | None:
+    """Instants among which are all those of ``ready_hosts``, quickly; none if images do not matter."""
+    return None if plan.images is None else timing.possible_instants(plan.images, request)
 
 
 def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...]:

@@ -16,7 +16,7 @@ from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
-from lease_scheduler.plan.imaging import only_on, ready_hosts
+from lease_scheduler.plan.imaging import only_on, possible_instants, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_reservation
@@ -58,8 +58,14 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
     """
     plan = context.plan
     demands = plan.demands(lease.request)
-    ready = ready_hosts(plan, lease.request) if lease.saved_on is None else None
-    if ready is not None:
+    possible = possible_instants(plan, lease.request) if lease.saved_on is None else None
+    if possible is not None:
+        # All hosts first: many leases ask the same, and the answer is remembered.
+        later = (max(instant, now) for instant in possible)
+        if all(latest_end(plan.availability, demands, instant) - instant < shortest for instant in later):
+            return False
+        ready = ready_hosts(plan, lease.request)
+        assert ready is not None
         return any(_could_begin_at(plan, demands, ready, instant, shortest) for instant in _openings(ready, now))
     instants = [now]
     if lease.saved_on is not None and migration_of(lease.request, context.options) is Migration.YES:
@@ -69,7 +75,6 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
 
 def _could_begin_at(plan: Plan, demands: tuple[Demand, ...], ready: IntArray, instant: int, shortest: int) -> bool:
     """The same for one instant, of which hosts that are not ready by then are of no use."""
-    # All hosts first: many leases ask the same, and the answer is remembered.
     if latest_end(plan.availability, demands, instant) - instant < shortest:
         return False
     usable = ready <= instant
@@ -171,5 +176,4 @@ def _candidates(
 
 def _openings(ready: IntArray, earliest: int) -> list[int]:
     """The instants at which further hosts may be used, ascending."""
-    instants: list[int] = np.unique(np.maximum(ready, earliest)).tolist()
-    return instants
+    return sorted(set(np.maximum(ready, earliest).tolist()))

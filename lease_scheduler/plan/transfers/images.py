@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 from lease_scheduler.model.errors import LeaseSchedulerError
@@ -91,7 +92,22 @@ class Images:
     def soonest_end(self, image: DiskImage, hosts: int) -> int:
         """When a transfer that is planned now would be over at the earliest, without moving any other one."""
         seconds = self.options.seconds(image, hosts)
-        return first_gap(self._blocks(), seconds, self.now) + seconds
+        if seconds not in self._soonest_ends:
+            self._soonest_ends[seconds] = first_gap(self._blocks(), seconds, self.now) + seconds
+        return self._soonest_ends[seconds]
+
+    @cached_property
+    def _soonest_ends(self) -> dict[int, int]:
+        """Length -> end of a transfer that is planned now, where somebody asked: a whole queue asks the same."""
+        return {}
+
+    @cached_property
+    def ends(self) -> Mapping[DiskImage, tuple[int, ...]]:
+        """Image -> when each of its transfers ends, for the images that have any."""
+        found: dict[DiskImage, tuple[int, ...]] = {}
+        for transfer in self.transfers:
+            found[transfer.image] = (*found.get(transfer.image, ()), transfer.end)
+        return found
 
     def can_be_there(self, image: DiskImage, hosts: int, due: int) -> bool:
         """Whether a transfer can be put before an instant, perhaps by moving others."""

@@ -34,6 +34,16 @@ def ready_at(images: Images, request: LeaseRequest, hosts: int) -> IntArray | No
     return ready
 
 
+def possible_instants(images: Images, request: LeaseRequest) -> list[int] | None:
+    """Instants among which are all those of ``ready_at``, found without a look at hosts; none if it needs no image."""
+    image = request.software
+    if image is None:
+        return None
+    own = images.soonest_end(image, request.node_count)
+    shared = images.ends.get(image, ()) if images.options.avoid_redundant else ()
+    return [images.now, *(end for end in shared if end < own), own]
+
+
 def usable_at(images: Images, request: LeaseRequest, start: int, hosts: int) -> BoolArray | None:
     """On which hosts a lease that starts at a given instant can have its image then, shape (hosts,); none if on all."""
     image = request.software

@@ -53,7 +53,7 @@ def _connect(scheduler: str) -> Any:
         raise InvalidValueError(_OPTION, problem) from None
     place = {"scheduler_file": scheduler} if Path(scheduler).is_file() else {"address": scheduler}
     try:
-        client = Client(**place, timeout=_PATIENCE, set_as_default=False)
+        client = Client(**place, timeout=_PATIENCE)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InvalidValueError(_OPTION, f"{scheduler} does not answer as a scheduler: {error}") from error
     try:
