@@ -22,15 +22,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_USAGE_ERROR, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> int:
     """Run the command line.
 
     The exit code is 0 if it did what was asked, 1 if runs of a campaign failed, 2 if something given to it is wrong.
 
     :param arguments: the words after the program's name, those of the process if none
+    :param program: what it is called, in errors
     """
     parser: argparse.ArgumentParser = _Parser(
-        prog="lease-sim", description="Simulates leases on the engine of the lease scheduler."
+        prog=program, description="Simulates leases on the engine of the lease scheduler."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     simulate.add_parser(commands)
@@ -42,17 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(given.func(given))
     except CampaignFailedError as error:
-        print(f"lease-sim: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return _RUNS_FAILED
     except LeaseSchedulerError as error:
-        print(f"lease-sim: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return _USAGE_ERROR
     except BrokenPipeError:
         # Whoever read our output has seen enough.
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:
-        print("lease-sim: interrupted", file=sys.stderr)
+        print(f"{program}: interrupted", file=sys.stderr)
         return 130
 
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import gzip
 import json
 import sys
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.formats.files import replace_file
-from lease_scheduler.simulation.formats.lwf import write_lwf
-from lease_scheduler.simulation.formats.lwfa import Annotations, annotate, read_annotations
+from lease_scheduler.simulation.formats.lwf import read_site, write_lwf
+from lease_scheduler.simulation.formats.lwfa import Annotations, annotate, read_annotations, write_annotations
 from lease_scheduler.simulation.formats.swf import SwfOptions
+from lease_scheduler.simulation.formats.swf_writer import write_swf
 from lease_scheduler.simulation.formats.times import parse_duration
-from lease_scheduler.simulation.generators.annotations import generate_annotations
+from lease_scheduler.simulation.generators.annotations import generate_annotations, generate_positional_annotations
 from lease_scheduler.simulation.generators.configuration import GeneratorConfiguration, read_generator_configuration
 from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
 from lease_scheduler.simulation.injection import inject
@@ -30,8 +27,11 @@ from lease_scheduler.simulation.statistics import QUANTILES, Share, Spread, Work
 from lease_scheduler.simulation.workload import Workload
 
 _DAY = 86_400
-_WORKLOAD = f"SWF or LWF file, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
-_OUTPUT = "LWF file to write, gzip if its name ends in .gz"
+_WORKLOAD = f"SWF, LWF or older file of Haizea, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
+_OUTPUT = "file to write: SWF if its name ends in .swf, else LWF; gzip with .gz behind that"
+
+#: For --memory: what each job requested.
+_REQUESTED = "requested"
 
 
 def add_parsers(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -47,9 +47,13 @@ def add_parsers(subparsers: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _add_convert(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser("convert", help="turn a log or an old workload file into LWF")
+    parser = subparsers.add_parser(
+        "convert", help="turn a log or an old workload file into LWF, or a workload into SWF"
+    )
     parser.add_argument("input", help=_WORKLOAD)
     parser.add_argument("--output", required=True, help=_OUTPUT)
+    parser.add_argument("--site", metavar="FILE", help="the hosts, as the <site> of an LWF in a file of its own")
+    parser.add_argument("--stats", action="store_true", help="describe the workload, too")
     _add_swf_options(parser)
     parser.set_defaults(func=_convert)
 
@@ -64,11 +68,15 @@ def _add_inject(subparsers: argparse._SubParsersAction[argparse.ArgumentParser])
 
 def _add_annotate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("annotate", help="lay starts, deadlines, images and rates over a workload")
-    parser.add_argument("workload", help=_WORKLOAD)
+    parser.add_argument("workload", nargs="?", help=_WORKLOAD)
+    parser.add_argument(
+        "--count", type=_whole_number, metavar="N", help="in place of a workload: so many annotations for any one"
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--annotations", metavar="FILE", help="annotations (LWFA)")
     source.add_argument("--generate", metavar="CONF", help="generator configuration to draw annotations from")
     _add_seed(parser)
+    parser.add_argument("--annotations-only", action="store_true", help="write the annotations (LWFA), no workload")
     parser.add_argument("--output", required=True, help=_OUTPUT)
     parser.set_defaults(func=_annotate)
 
@@ -90,7 +98,10 @@ def _add_generate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser
 def _add_stats(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("stats", help="describe a workload")
     parser.add_argument("workload", help=_WORKLOAD)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--annotations", metavar="FILE", help="annotations (LWFA) to lay over it first")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    form.add_argument("--brief", action="store_true", help="leave out the classes of sizes and durations")
     _add_swf_options(parser)
     parser.set_defaults(func=_stats)
 
@@ -109,7 +120,13 @@ def _add_swf_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--length", type=_seconds, metavar="TIME", help="keep jobs submitted this long after --begin")
     group.add_argument("--queues", type=_queues, metavar="N,N...", help="keep jobs of these queues")
     group.add_argument("--scale", type=_whole_number, default=1, metavar="N", help="processors per node (default 1)")
-    group.add_argument("--memory", type=_whole_number, default=1024, metavar="MB", help="of each node (default 1024)")
+    group.add_argument(
+        "--memory",
+        type=_memory,
+        default=1024,
+        metavar="MB",
+        help=f"of each node (default 1024), or the word {_REQUESTED} for what each job says",
+    )
     group.add_argument("--nodes", type=_whole_number, metavar="N", help="hosts of the site")
     group.add_argument(
         "--preemptible", action=argparse.BooleanOptionalAction, default=True, help="whether leases may be interrupted"
@@ -122,14 +139,21 @@ def _swf_options(arguments: argparse.Namespace) -> SwfOptions:
         length=arguments.length,
         queues=arguments.queues,
         scale=arguments.scale,
-        memory_mb=arguments.memory,
+        memory_mb=None if arguments.memory == _REQUESTED else arguments.memory,
         nodes=arguments.nodes,
         preemptible=arguments.preemptible,
     )
 
 
 def _convert(arguments: argparse.Namespace) -> int:
-    _write(load_workload(arguments.input, _swf_options(arguments)), arguments.output)
+    workload = load_workload(arguments.input, _swf_options(arguments))
+    if arguments.site is not None:
+        if arguments.nodes is not None:
+            raise InvalidValueError("--nodes", "does not go with --site, which says how many there are")
+        workload = dataclasses.replace(workload, site=read_site(arguments.site))
+    _write(workload, arguments.output)
+    if arguments.stats:
+        _print_tables(describe(workload, arguments.length), Console(), brief=True)
     return 0
 
 
@@ -140,13 +164,21 @@ def _inject(arguments: argparse.Namespace) -> int:
 
 
 def _annotate(arguments: argparse.Namespace) -> int:
-    workload = load_workload(arguments.workload)
+    if (arguments.workload is None) == (arguments.count is None):
+        raise InvalidValueError("WORKLOAD", "name a workload, or else say --count")
+    if arguments.count is not None and (arguments.generate is None or not arguments.annotations_only):
+        raise InvalidValueError("--count", "goes with --generate and --annotations-only")
+    workload = None if arguments.workload is None else load_workload(arguments.workload)
     annotations = _annotations(arguments, workload)
-    _write(annotate(workload, annotations), arguments.output)
+    if workload is None or arguments.annotations_only:
+        write_annotations(annotations, arguments.output)
+        print(f"{arguments.output}: {len(annotations.entries)} annotations")
+    else:
+        _write(annotate(workload, annotations), arguments.output)
     return 0
 
 
-def _annotations(arguments: argparse.Namespace, workload: Workload) -> Annotations:
+def _annotations(arguments: argparse.Namespace, workload: Workload | None) -> Annotations:
     if arguments.annotations is not None:
         if arguments.seed is not None:
             raise InvalidValueError("--seed", "goes with --generate only; leave it out with --annotations")
@@ -154,6 +186,8 @@ def _annotations(arguments: argparse.Namespace, workload: Workload) -> Annotatio
     configuration, seed = _configuration(arguments.generate, arguments.seed)
     if configuration.annotations.is_empty:
         raise InvalidValueError("--generate", f"{arguments.generate} has no section that annotates leases")
+    if workload is None:
+        return generate_positional_annotations(configuration.annotations, arguments.count, seed, configuration.seeds)
     return generate_annotations(configuration.annotations, workload, seed, configuration.seeds)
 
 
@@ -176,30 +210,31 @@ def _configuration(path: str, seed: int | None) -> tuple[GeneratorConfiguration,
 
 
 def _write(workload: Workload, output: str) -> None:
-    if output.endswith(".gz"):
-        with tempfile.TemporaryDirectory() as folder:
-            plain = Path(folder) / "workload.lwf"
-            write_lwf(workload, plain)
-            # Without a time stamp the same workload gives the same bytes.
-            replace_file(output, gzip.compress(plain.read_bytes(), mtime=0))
+    if output.removesuffix(".gz").endswith(".swf"):
+        write_swf(workload, output)
     else:
         write_lwf(workload, output)
     print(f"{output}: {len(workload.leases)} leases")
 
 
 def _stats(arguments: argparse.Namespace) -> int:
-    statistics = describe(load_workload(arguments.workload, _swf_options(arguments)), arguments.length)
+    workload = load_workload(arguments.workload, _swf_options(arguments))
+    if arguments.annotations is not None:
+        workload = annotate(workload, read_annotations(arguments.annotations))
+    statistics = describe(workload, arguments.length)
     if arguments.json:
         json.dump({**dataclasses.asdict(statistics), "quantile_levels": QUANTILES}, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        _print_tables(statistics, Console())
+        _print_tables(statistics, Console(), brief=arguments.brief)
     return 0
 
 
-def _print_tables(statistics: WorkloadStatistics, console: Console) -> None:
+def _print_tables(statistics: WorkloadStatistics, console: Console, *, brief: bool) -> None:
     console.print(_overview(statistics))
     console.print(_spreads(statistics))
+    if brief:
+        return
     console.print(_classes("Nodes", statistics.node_classes, statistics.leases))
     console.print(_classes("Requested duration", statistics.duration_classes, statistics.leases))
 
@@ -232,6 +267,9 @@ def _spreads(statistics: WorkloadStatistics) -> Table:
         "gap": statistics.interarrival,
         "wait (log)": statistics.recorded_wait,
         "slowdown (log)": statistics.recorded_slowdown,
+        "start delay": statistics.start_delay,
+        "deadline slack": statistics.deadline_slack,
+        "user rate": statistics.user_rate,
     }
     spreads = {name: spread for name, spread in named.items() if spread is not None}
     table = Table("", title="Spread (times in s)", box=box.SIMPLE)
@@ -270,6 +308,10 @@ def _whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, not {text!r}")
     return int(text)
+
+
+def _memory(text: str) -> int | str:
+    return text if text == _REQUESTED else _whole_number(text)
 
 
 def _queues(text: str) -> frozenset[int]:

@@ -21,7 +21,7 @@ from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
-from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.soonest import Reach, place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.plan.transfers.images import Images
 from lease_scheduler.plan.transfers.options import TransferOptions
@@ -164,8 +164,11 @@ class Planner:
         needed = self.plan.needed_by_whole_queue()
         if not may_wait and self.plan.availability.is_full(now, needed):
             return
+        reach = Reach(self.context, now)
         for lease in self.plan.queued():
-            reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
+            reservation = None
+            if may_wait or not reach.is_too_short(lease):
+                reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
             if reservation is not None:
                 placed: Lease | None = with_place(lease, reservation)
                 if agree is not None and placed is not None:

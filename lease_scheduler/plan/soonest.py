@@ -10,7 +10,7 @@ from heapq import merge
 
 import numpy as np
 
-from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
@@ -36,6 +36,42 @@ def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait:
     return _first(context, lease.request, lease.remaining, lease.saved_on, now, shortest, longest, may_wait=may_wait)
 
 
+class Reach:
+    """Which leases of a queue cannot begin now, told from the longest time for which what they need is free.
+
+    Necessary, not sufficient, and remembered as long as the plan stays as it is: most leases of a long queue are alike.
+
+    :param now: the instant
+    """
+
+    def __init__(self, context: PlanningContext, now: int) -> None:
+        self._context = context
+        self._now = now
+        self._availability, self._images = context.plan.availability, context.plan.images
+        self._longest: dict[tuple[tuple[NodeSet, ...], DiskImage | None], int] = {}
+
+    def is_too_short(self, lease: Lease) -> bool:
+        """Whether a lease can certainly not begin now, nor when its image can have come."""
+        if lease.saved_on is not None:
+            return False
+        plan = self._context.plan
+        if plan.availability is not self._availability or plan.images is not self._images:
+            self._availability, self._images = plan.availability, plan.images
+            self._longest.clear()
+        request = lease.request
+        key = (request.nodes, request.software)
+        longest = self._longest.get(key)
+        if longest is None:
+            longest = self._longest[key] = self._longest_of(request)
+        return longest < _lengths(self._context, lease)[0]
+
+    def _longest_of(self, request: LeaseRequest) -> int:
+        plan = self._context.plan
+        demands = plan.demands(request)
+        instants = {max(instant, self._now) for instant in possible_instants(plan, request) or [self._now]}
+        return max(latest_end(plan.availability, demands, instant) - instant for instant in instants)
+
+
 def _lengths(context: PlanningContext, lease: Lease) -> tuple[int, int]:
     """The shortest useful interval for a best-effort lease and the longest that it can use, in seconds."""
     resuming = lease.saved_on is not None
@@ -58,14 +94,8 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
     """
     plan = context.plan
     demands = plan.demands(lease.request)
-    possible = possible_instants(plan, lease.request) if lease.saved_on is None else None
-    if possible is not None:
-        # All hosts first: many leases ask the same, and the answer is remembered.
-        later = (max(instant, now) for instant in possible)
-        if all(latest_end(plan.availability, demands, instant) - instant < shortest for instant in later):
-            return False
-        ready = ready_hosts(plan, lease.request)
-        assert ready is not None
+    ready = ready_hosts(plan, lease.request) if lease.saved_on is None else None
+    if ready is not None:
         return any(_could_begin_at(plan, demands, ready, instant, shortest) for instant in _openings(ready, now))
     instants = [now]
     if lease.saved_on is not None and migration_of(lease.request, context.options) is Migration.YES:

@@ -107,6 +107,9 @@ class WorkloadStatistics:
     :ivar interarrival: spread of the gaps between two requests, none if there are fewer than two requests
     :ivar recorded_wait: spread of the waits in the log, none if it records none
     :ivar recorded_slowdown: spread of the bounded slowdowns that follow from the log, none if it records no waits
+    :ivar start_delay: spread of the times from submission to requested start, none if no lease has one
+    :ivar deadline_slack: spread of (deadline - start) / duration - 1, none if no lease has a deadline
+    :ivar user_rate: spread of what users would pay for a node-hour, none if no lease says it
     :ivar node_classes: histogram of the number of nodes
     :ivar duration_classes: histogram of the requested durations
     :ivar load: demand over capacity, none if the site is unknown or the window empty
@@ -128,6 +131,9 @@ class WorkloadStatistics:
     interarrival: Spread | None
     recorded_wait: Spread | None
     recorded_slowdown: Spread | None
+    start_delay: Spread | None
+    deadline_slack: Spread | None
+    user_rate: Spread | None
     node_classes: tuple[Share, ...]
     duration_classes: tuple[Share, ...]
     load: Load | None
@@ -169,6 +175,15 @@ def describe(workload: Workload, window: int | None = None) -> WorkloadStatistic
         interarrival=_spread(np.diff(np.sort(submitted))) if len(submitted) > 1 else None,
         recorded_wait=_spread(waits[:, 0]) if len(waits) else None,
         recorded_slowdown=_spread(_bounded_slowdowns(waits)) if len(waits) else None,
+        start_delay=_spread_of(request.start - request.submitted for request in requests if request.start is not None),
+        deadline_slack=_spread_of(
+            (request.deadline - request.start) / request.duration - 1
+            for request in requests
+            if request.deadline is not None and request.start is not None
+        ),
+        user_rate=_spread_of(
+            rate for lease in workload.leases if (rate := _extra(lease, "simul_userrate")) is not None
+        ),
         node_classes=_histogram(nodes, _NODE_CLASSES),
         duration_classes=_histogram(requested, _DURATION_CLASSES),
         load=_load(workload, window, requested, recorded),
@@ -214,6 +229,11 @@ def _spread(values: NDArray[np.float64]) -> Spread:
         maximum=float(values.max()),
         quantiles=tuple(np.quantile(values, QUANTILES).tolist()),
     )
+
+
+def _spread_of(values: Iterable[float]) -> Spread | None:
+    found = _numbers(values)
+    return _spread(found) if len(found) else None
 
 
 def _histogram(values: NDArray[np.float64], classes: Sequence[tuple[float, str]]) -> tuple[Share, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import ReservationCase
 from lease_scheduler.simulation.campaigns.case import Outcome
+from lease_scheduler.simulation.experiments.best_effort_and_reservations import ReservationCase
 from lease_scheduler.simulation.experiments.deadlines import DeadlineCase
 from lease_scheduler.simulation.experiments.reservation_checks import BASELINE, TABLE_SETS
 

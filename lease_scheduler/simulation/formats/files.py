@@ -53,6 +53,11 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                 raise InputFileError(os.fspath(path), number, f"is not UTF-8 text ({error.reason})") from error
 
 
+def compressed(content: bytes, path: str | os.PathLike[str]) -> bytes:
+    """The content as it goes into a file: gzip if the name ends in ``.gz``; the same content gives the same bytes."""
+    return gzip.compress(content, mtime=0) if os.fspath(path).endswith(".gz") else content
+
+
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
     """Put the content in the place of the file in one step: readers see the old one or the new one, never a part.
 

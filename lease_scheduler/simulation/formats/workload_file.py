@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats import old_lwf, swf
+from lease_scheduler.simulation.formats import csv_trace, old_lwf, swf
 from lease_scheduler.simulation.formats.files import open_bytes, read_lines
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.workload import Workload
@@ -14,7 +14,7 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | None = None) -> Workload:
-    """A workload from an SWF log, an XML LWF or a ten-column LWF, plain or gzip.
+    """A workload from an SWF log, an XML LWF, a ten-column LWF or an older trace with semicolons, plain or gzip.
 
     :param swf_options: how the jobs of an SWF log become leases
     :raises InputFileError: the file cannot be read, is of none of these formats, or is wrong, naming the line
@@ -25,6 +25,8 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
         fields = line.split()
         if not fields:
             continue
+        if line.count(csv_trace.SEPARATOR) >= csv_trace.COLUMNS - 1 and not fields[0].startswith(csv_trace.SEPARATOR):
+            return csv_trace.read_csv_trace(path)
         if fields[0].startswith(";") or len(fields) == swf.COLUMNS:
             return swf.read_swf(path, swf_options)
         if fields[0].startswith("#") or len(fields) == old_lwf.COLUMNS:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from lxml import etree  # type: ignore[import-untyped]
 
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
-from lease_scheduler.simulation.formats.files import open_bytes, replace_file
+from lease_scheduler.simulation.formats.files import compressed, open_bytes, replace_file
 
 _Value = TypeVar("_Value")
 
@@ -151,12 +151,13 @@ class XmlBuilder:
         return element
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Put the document in the place of the file.
+        """Put the document in the place of the file; gzip if its name ends in ``.gz``.
 
         :raises InputFileError: the file cannot be written
         """
         etree.indent(self._root)
-        replace_file(path, etree.tostring(self._root, xml_declaration=True, encoding="UTF-8") + b"\n")
+        content = etree.tostring(self._root, xml_declaration=True, encoding="UTF-8") + b"\n"
+        replace_file(path, compressed(content, path))
 
     @staticmethod
     def _set(element: Any, attributes: Mapping[str, str]) -> None:

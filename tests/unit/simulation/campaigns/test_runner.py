@@ -113,9 +113,7 @@ def test_runs_that_fail_or_kill_their_process_are_named_and_tried_again(tmp_path
 def test_long_runs_come_first(tmp_path: Path) -> None:
     cases = [Counting(number, tmp_path) for number in range(4)]
     costs = {"case 0": 2.0, "case 1": 9.0, "case 2": 1.0, "case 3": 5.0}
-    run_campaign(
-        cases, tmp_path / "out", Execution(jobs=1, quiet=True), forecast=lambda case: costs[case.name]
-    )
+    run_campaign(cases, tmp_path / "out", Execution(jobs=1, quiet=True), forecast=lambda case: costs[case.name])
     lines = (tmp_path / "out" / "runs.jsonl").read_text().splitlines()
     assert [json.loads(line)["case"] for line in lines] == ["case 1", "case 3", "case 0", "case 2"]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments import (
     deadline_checks,
     image_checks,
@@ -19,7 +20,6 @@ from lease_scheduler.simulation.experiments.best_effort_and_reservations import 
     read_set_of_2008,
     set_name,
 )
-from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments.deadlines import MODES, read_trace
 from lease_scheduler.simulation.generators.reservations import preset_by_name
 

@@ -1,0 +1,67 @@
+"""The trace format of Haizea before its text LWF: columns parted by semicolons (haizea, section 1.4).
+
+Counted from 1: 1 submission s, 5 nodes, 6 memory MB per node, 9 seconds from the submission to the start or ``NULL``
+for best-effort, 10 requested duration s, 11 real duration s. The others have no use here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
+from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.formats.resource_names import parse_count
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+#: A line has at least so many.
+COLUMNS = 11
+
+SEPARATOR = ";"
+
+_VCPU = 100
+
+
+def read_csv_trace(path: str | os.PathLike[str]) -> Workload:
+    """A workload from such a file, plain or gzip; the ids number the lines with leases from 1.
+
+    Every node has one CPU. A lease with a start is a reservation and cannot be preempted; one without is best-effort
+    and preemptible.
+
+    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    """
+    name = os.fspath(path)
+    leases: list[WorkloadLease] = []
+    for number, line in read_lines(path):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            leases.append(_read_lease(str(len(leases) + 1), line.split(SEPARATOR)))
+        except InvalidValueError as error:
+            raise InputFileError(name, number, str(error)) from error
+    leases.sort(key=lambda lease: lease.request.submitted)
+    title = PurePath(name).name.removesuffix(".gz").removesuffix(".csv")
+    return Workload(title, tuple(leases))
+
+
+def _read_lease(lease_id: str, fields: list[str]) -> WorkloadLease:
+    if len(fields) < COLUMNS:
+        raise InvalidValueError("columns", f"a line has at least {COLUMNS} of them, not {len(fields)}")
+    submitted = parse_count(fields[0], "submission (column 1)")
+    best_effort = fields[8].strip() == "NULL"
+    duration = parse_count(fields[9], "requested duration (column 10)", least=1)
+    real = parse_count(fields[10], "real duration (column 11)")
+    memory = parse_count(fields[5], "memory (column 6)", least=1)
+    nodes = parse_count(fields[4], "nodes (column 5)", least=1)
+    request = LeaseRequest(
+        lease_id=lease_id,
+        kind=LeaseKind.BEST_EFFORT if best_effort else LeaseKind.RESERVATION,
+        nodes=(NodeSet(nodes, Resources({VCPU: _VCPU, MEMORY_MB: memory})),),
+        submitted=submitted,
+        duration=duration,
+        start=None if best_effort else submitted + parse_count(fields[8], "start (column 9)"),
+        preemptible=best_effort,
+    )
+    return WorkloadLease(request, max(1, real) if real < duration else None)
