@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich import box
 from rich.console import Console
@@ -232,7 +232,23 @@ def _stats(arguments: argparse.Namespace) -> int:
 
 def _print_tables(statistics: WorkloadStatistics, console: Console, *, brief: bool) -> None:
     console.print(_overview(statistics))
-    console.print(_spreads(statistics))
+    sizes = {
+        "nodes": statistics.nodes,
+        "requested": statistics.requested,
+        "real": statistics.actual,
+        "gap": statistics.interarrival,
+        "wait (log)": statistics.recorded_wait,
+        "slowdown (log)": statistics.recorded_slowdown,
+    }
+    terms = {
+        "start delay": statistics.start_delay,
+        "deadline slack": statistics.deadline_slack,
+        "user rate": statistics.user_rate,
+    }
+    for title, named in (("Spread (times in s)", sizes), ("Terms (times in s)", terms)):
+        spreads = {name: spread for name, spread in named.items() if spread is not None}
+        if spreads:
+            console.print(_spreads(title, spreads))
     if brief:
         return
     console.print(_classes("Nodes", statistics.node_classes, statistics.leases))
@@ -259,20 +275,8 @@ def _overview(statistics: WorkloadStatistics) -> Table:
     return table
 
 
-def _spreads(statistics: WorkloadStatistics) -> Table:
-    named: dict[str, Spread | None] = {
-        "nodes": statistics.nodes,
-        "requested": statistics.requested,
-        "real": statistics.actual,
-        "gap": statistics.interarrival,
-        "wait (log)": statistics.recorded_wait,
-        "slowdown (log)": statistics.recorded_slowdown,
-        "start delay": statistics.start_delay,
-        "deadline slack": statistics.deadline_slack,
-        "user rate": statistics.user_rate,
-    }
-    spreads = {name: spread for name, spread in named.items() if spread is not None}
-    table = Table("", title="Spread (times in s)", box=box.SIMPLE)
+def _spreads(title: str, spreads: Mapping[str, Spread]) -> Table:
+    table = Table("", title=title, box=box.SIMPLE)
     for name in spreads:
         table.add_column(name, justify="right")
     table.add_row("mean", *(_figure(spread.mean) for spread in spreads.values()))
