@@ -48,28 +48,29 @@ class Reach:
         self._context = context
         self._now = now
         self._availability, self._images = context.plan.availability, context.plan.images
-        self._longest: dict[tuple[tuple[NodeSet, ...], DiskImage | None], int] = {}
+        self._longest: dict[tuple[tuple[NodeSet, ...], DiskImage | None, int], int] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
-        """Whether a lease can certainly not begin now, nor when its image can have come."""
-        if lease.saved_on is not None:
-            return False
+        """Whether a lease can certainly not begin now, nor when its image or its saved memory can have come."""
         plan = self._context.plan
         if plan.availability is not self._availability or plan.images is not self._images:
             self._availability, self._images = plan.availability, plan.images
             self._longest.clear()
         request = lease.request
-        key = (request.nodes, request.software)
+        if lease.saved_on is None:
+            key = (request.nodes, request.software, 0)
+        else:
+            moved = migration_of(request, self._context.options) is Migration.YES
+            key = (request.nodes, None, migration_estimate(request, self._context.options) if moved else 0)
         longest = self._longest.get(key)
         if longest is None:
-            longest = self._longest[key] = self._longest_of(request)
+            possible = possible_instants(plan, request) if lease.saved_on is None else None
+            demands = plan.demands(request)
+            longest = self._longest[key] = max(
+                latest_end(plan.availability, demands, instant) - instant
+                for instant in {max(instant, self._now) for instant in possible or (self._now, self._now + key[2])}
+            )
         return longest < _lengths(self._context, lease)[0]
-
-    def _longest_of(self, request: LeaseRequest) -> int:
-        plan = self._context.plan
-        demands = plan.demands(request)
-        instants = {max(instant, self._now) for instant in possible_instants(plan, request) or [self._now]}
-        return max(latest_end(plan.availability, demands, instant) - instant for instant in instants)
 
 
 def _lengths(context: PlanningContext, lease: Lease) -> tuple[int, int]:
