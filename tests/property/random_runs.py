@@ -172,6 +172,7 @@ RUN_SETTINGS = st.builds(
         ["by-kind", "by-kind", "by-kind", "ar-preempts-everything", "ar-preempts-be", "deadline", "no-preemption"]
     ),
     host_selection=st.sampled_from(["greedy", "packing", "no-policy"]),
+    mapper=st.sampled_from(["greedy", "greedy", "spread"]),
     policy_options=st.sampled_from([{}, {"preemption_age_basis": "run"}, {"preemption_safe_age": "600"}]),
     deadline_preemption=st.booleans(),
     check_invariants=st.just(True),
