@@ -1,0 +1,80 @@
+"""The complete set of experiments (haizea 5.7)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lease_scheduler.cmd.lease_sim import main
+from lease_scheduler.simulation.campaigns.case import Case, Outcome, parameters_of
+from lease_scheduler.simulation.experiments.chapters import CHAPTERS, forecast, inputs
+
+
+@dataclass(frozen=True)
+class Small:
+    """A run that leaves a file behind each time."""
+
+    number: int
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"case {self.number}"
+
+    def run(self) -> dict[str, Any]:
+        runs = len(list(self.folder.glob(f"{self.number}-*")))
+        (self.folder / f"{self.number}-{runs}").touch()
+        return {"run": runs}
+
+
+@dataclass(frozen=True)
+class SmallChapter:
+    """A chapter that writes what it was given."""
+
+    numbers: tuple[int, ...]
+    folder: Path
+
+    def cases(self, *, quick: bool) -> list[Case]:
+        return [Small(number, self.folder) for number in self.numbers[: 1 if quick else None]]
+
+    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+        own = {case.name: outcomes[case.name]["run"] for case in self.cases(quick=quick)}
+        with (directory / "runs.csv").open("w", newline="") as stream:
+            csv.writer(stream).writerows(own.items())
+        return 0
+
+
+def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ran").mkdir()
+    chapters = {
+        "haizea-5": SmallChapter((1, 2, 3), tmp_path / "ran"),
+        "haizea-6": SmallChapter((3, 4), tmp_path / "ran"),
+    }
+    monkeypatch.setattr("lease_scheduler.cmd.experiments.CHAPTERS", chapters)
+    out = tmp_path / "out"
+    words = ["--output", str(out), "--jobs", "2", "--quiet"]
+    assert main(["experiment", "haizea", "--quick", *words]) == 0
+    assert sorted(path.name for path in (tmp_path / "ran").iterdir()) == ["1-0", "3-0"]
+    assert main(["experiment", "haizea", *words]) == 0
+    assert sorted(path.name for path in (tmp_path / "ran").iterdir()) == ["1-0", "2-0", "3-0", "4-0"]
+    assert (out / "haizea-5" / "runs.csv").read_text().splitlines() == ["case 1,0", "case 2,0", "case 3,0"]
+    assert (out / "haizea-6" / "runs.csv").read_text().splitlines() == ["case 3,0", "case 4,0"]
+    # A chapter alone reports into the directory itself.
+    assert main(["experiment", "haizea-6", "--output", str(tmp_path / "six"), "--quiet"]) == 0
+    assert (tmp_path / "six" / "runs.csv").exists()
+
+
+def test_names_tell_all_runs_apart_and_every_run_has_a_forecast() -> None:
+    cases = [case for chapter in CHAPTERS.values() for quick in (True, False) for case in chapter.cases(quick=quick)]
+    by_name: dict[str, dict[str, Any]] = {}
+    for case in cases:
+        assert by_name.setdefault(case.name, parameters_of(case)) == parameters_of(case)
+        assert forecast(case) > 0
+    assert len(by_name) > 500
+    assert all(path.is_file() for path in inputs())
