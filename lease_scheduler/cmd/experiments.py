@@ -8,10 +8,15 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7
+from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7, haizea_8
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
-_EXPERIMENTS = {"haizea-5": haizea_5.run, "haizea-6": haizea_6.run, "haizea-7": haizea_7.run}
+_EXPERIMENTS = {
+    "haizea-5": haizea_5.run,
+    "haizea-6": haizea_6.run,
+    "haizea-7": haizea_7.run,
+    "haizea-8": haizea_8.run,
+}
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs all cases in parallel, prints thesis, ours and band side by side, and writes CSV files "
         "and plots. What is done is kept in the output directory: a second call goes on where the first one stopped.",
     )
-    parser.add_argument("name", choices=sorted(_EXPERIMENTS), help="haizea-5, -6, -7: these chapters of Sotomayor 2010")
+    parser.add_argument("name", choices=sorted(_EXPERIMENTS), help="haizea-5 to -8: these chapters of Sotomayor 2010")
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at a time; one per core by default")
     parser.add_argument("--quick", action="store_true", help="one seed, and the main table only")
