@@ -257,19 +257,19 @@ def plot_shares(
     with picture(path, _PANEL_WIDTH * len(panels), _PANEL_HEIGHT + 1.2) as figure:
         axes_of = list(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0])
         for axes, (title, groups) in zip(axes_of, panels.items(), strict=True):
-            places, labels = [], []
+            places: list[float] = []
             place = 0.0
             for group, configurations in groups.items():
-                for name, shares in configurations.items():
-                    bottom = 0.0
-                    for part, share in shares.items():
-                        axes.bar(place, share, 0.9, bottom=bottom, color=colours[part])
-                        bottom += share
-                    places.append(place)
-                    labels.append(name)
-                    place += 1
-                axes.text(place - len(configurations) / 2 - 0.5, 1.02, group, ha="center", fontsize=9)
-                place += _GROUP_GAP
+                places += [place + number for number in range(len(configurations))]
+                axes.text(place + (len(configurations) - 1) / 2, 1.02, group, ha="center", fontsize=9)
+                place += len(configurations) + _GROUP_GAP
+            drawn = [shares for group in groups.values() for shares in group.values()]
+            bottom = np.zeros(len(drawn))
+            for part in parts:
+                heights = np.array([shares.get(part, 0.0) for shares in drawn])
+                axes.bar(places, heights, 0.9, bottom=bottom, color=colours[part])
+                bottom += heights
+            labels = [name for group in groups.values() for name in group]
             axes.set_title(title, pad=18)
             axes.set_xticks(places, labels=labels, rotation=90)
             axes.set_ylim(0, 1)
