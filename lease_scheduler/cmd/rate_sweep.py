@@ -34,13 +34,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--up", metavar="FACTOR", default="1.5", help="its pricing_up (1.5)")
     parser.add_argument("--down", metavar="FACTOR", default="0.5", help="its pricing_down (0.5)")
     parser.add_argument("--percentile", metavar="SHARE", default="0.5", help="its pricing_percentile (0.5)")
+    parser.add_argument("--resolution", metavar="SHARE", default="0.001", help="its pricing_resolution (0.001)")
     parser.set_defaults(func=rate_sweep)
 
 
 def rate_sweep(given: argparse.Namespace) -> int:
     """Sweep the rates for the workload that the command line names."""
     policy = Adaptive(
-        PolicyOptions({f"pricing_{name}": str(getattr(given, name)) for name in ("rate", "up", "down", "percentile")})
+        PolicyOptions(
+            {
+                f"pricing_{name}": str(getattr(given, name))
+                for name in ("rate", "up", "down", "percentile", "resolution")
+            }
+        )
     )
     workload = load_workload(given.workload)
     if given.annotations is not None:

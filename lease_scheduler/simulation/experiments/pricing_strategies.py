@@ -2,7 +2,7 @@
 
 The runs of ``deadlines``, with users who would pay at most so much by the node-hour, under four pricing strategies. The
 dissertation does not say at which rate CONSTANT and ADAPTIVE begin, nor between which RANDOM draws: 1.00, and 0.10 to
-10.00, the span of the users' rates.
+10.00, the span of the users' rates. ADAPTIVE looks for no rate closer than a thousandth (its ``pricing_resolution``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_pricing
+from lease_scheduler.policy.pricing.adaptive import Adaptive
 from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.experiments.campaign import Outcome
 from lease_scheduler.simulation.experiments.deadlines import (
@@ -36,6 +36,7 @@ PARTS = ("earned", "underpriced", "rejected by user", "not schedulable")
 
 _WITH_SUSPENSION = MODES[-1]
 _DIGITS = 6
+_ADAPTIVE_OPTIONS = {"pricing_resolution": "0.001"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class PriceCase:
         settings = replace(
             run_settings(self.mode),
             pricing=self.strategy.lower(),
-            policy_options={"pricing_seed": str(self.seed)},
+            policy_options={**_ADAPTIVE_OPTIONS, "pricing_seed": str(self.seed)},
         )
         run = Run(workload, settings)
         result = run.execute()
@@ -114,7 +115,7 @@ class RateSweepCase:
         workload = annotated(read_trace(self.trace), "EARLY", "TIGHT", self.seed, self.users)
         swept = sweep_rates(workload)
         return {
-            "adaptive_rate": adaptive_rate(workload, load_pricing("adaptive", PolicyOptions())),
+            "adaptive_rate": adaptive_rate(workload, Adaptive(PolicyOptions(_ADAPTIVE_OPTIONS))),
             "median_rate": median_rate(workload),
             "best_rate": swept.best_rate,
             "rates": swept.rates.tolist(),
