@@ -1,9 +1,9 @@
 """A run as files for scripts and spreadsheets (haizea F90; Sotomayor 2010, appendix A.6).
 
-``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv`` and
-``disk-usage.csv`` have the columns of Haizea's result files. CSV is UTF-8 with a header and lines that end in a line
-feed; a cell without a value is empty. Instants are whole seconds from the workload's zero. The same run gives the same
-bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
+``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv``,
+``disk-usage.csv`` and the file of a rate sweep have the columns of Haizea's result files. CSV is UTF-8 with a header
+and lines that end in a line feed; a cell without a value is empty. Instants are whole seconds from the workload's
+zero. The same run gives the same bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
 """
 
 from __future__ import annotations
