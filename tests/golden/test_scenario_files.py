@@ -154,15 +154,16 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
     """haizea P1, F78: four node-hours of a user who pays 1.00; and two leases of one who pays 10.00."""
 
     def found(name: str, rate: str) -> list[tuple[LeaseState, float | None]]:
-        settings = _settings("deadline", "aggressive", Suspension.ALL, Migration.YES, None)
+        settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, None)
         settings = replace(settings, pricing="constant", policy_options={"pricing_rate": rate})
         leases = Run(read_lwf(folder / f"{name}.lwf"), settings).execute().leases
         return [(lease.state, lease.request.price) for lease in leases]
 
-    assert found("price1", "0.10") == [(LeaseState.DONE, pytest.approx(0.40))]
+    assert found("price1", "0.10") == [(LeaseState.DONE, 0.40)]
     assert found("price1", "1.00") == [(LeaseState.DONE, 4.0)]
     assert found("price1", "1.01") == [(LeaseState.REJECTED_BY_USER, 4.04)]
-    assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.DONE, 20.0)]
+    # The second one has no place, and so no price, as long as the first one is there.
+    assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.REJECTED, None)]
     refused = LeaseState.REJECTED_BY_USER
     assert found("pricedeadline", "11") == [(refused, 44.0), (refused, 22.0)]
 
