@@ -119,7 +119,7 @@ def cases(seeds: Sequence[int]) -> list[PricingCase]:
 
 
 def grid_cases() -> list[DeadlineCase | PriceCase]:
-    """The dissertation's grid of 648 results, with one seed; MAXIMUM has one run for all users.
+    """The dissertation's grid of 648 results, with one seed; ``case_of`` says which of them share a run.
 
     Without preemption there is MAXIMUM alone.
     """

@@ -41,7 +41,7 @@ _ADAPTIVE_OPTIONS = {"pricing_resolution": "0.001"}
 
 @dataclass(frozen=True)
 class PriceCase:
-    """One run with prices that users may turn down; for MAXIMUM see ``revenue_shares``.
+    """One run with prices that users may turn down; for the others see ``case_of``.
 
     :ivar trace: a key of ``deadlines.TRACES``
     :ivar start: a key of ``deadlines.STARTS``
@@ -128,16 +128,20 @@ class RateSweepCase:
 def case_of(
     trace: str, start: str, deadline: str, users: str, strategy: str, seed: int, mode: str = _WITH_SUSPENSION
 ) -> DeadlineCase | PriceCase:
-    """The run that tells what a strategy does; MAXIMUM has the one of ``deadlines``, whoever the users are."""
-    if strategy == "MAXIMUM":
+    """The run that tells what a strategy does.
+
+    Where everybody is asked for what he would just pay it is the one of ``deadlines``, whoever the users are: that is
+    MAXIMUM, and CONSTANT with users who would all pay that rate.
+    """
+    if strategy == "MAXIMUM" or strategy == users == "CONSTANT":
         return DeadlineCase(trace, start, deadline, mode, seed)
     return PriceCase(trace, start, deadline, users, strategy, seed, mode)
 
 
 def revenue_shares(outcomes: Mapping[str, Outcome], case: DeadlineCase | PriceCase, users: str) -> dict[str, float]:
-    """``PARTS`` -> share of all that users would pay, under the strategy of the case.
+    """``PARTS`` -> share of all that users would pay.
 
-    Under MAXIMUM what is done is paid for in full, and nobody turns anything down.
+    In a run of ``deadlines`` what is done is paid for in full, and nobody turns anything down.
 
     :param users: a key of ``deadlines.USERS``
     """
