@@ -151,7 +151,7 @@ def share_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
                     thesis = None if stated is None else stated[0] / (1 if strategy == "ADAPTIVE" else stated[1])
                     ours = _shares(outcomes, seeds, trace, _START, deadline, users, strategy)
                     name = f"{trace} {deadline}, {users} users, {strategy}: earned"
-                    low, high = max(0.0, value - spread), value + spread
+                    low, high = max(0.0, value - spread), min(1.0, value + spread)
                     checks.append(Check(name, thesis, ours, low, high, f"repetition {value:.2f}"))
     return checks
 
