@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from lease_scheduler.cmd import campaign, campaign_files, experiments, simulate, workload_tools
+from lease_scheduler.cmd import campaign, campaign_files, experiments, rate_sweep, simulate, workload_tools
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.simulation.campaigns.runner import CampaignFailedError
 
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
     campaign_files.add_parsers(commands)
     experiments.add_parser(commands)
     workload_tools.add_parsers(commands)
+    rate_sweep.add_parser(commands)
     given = parser.parse_args(arguments)
     try:
         return int(given.func(given))

@@ -69,6 +69,14 @@ OPTIONS: list[cfg.Opt] = [
         help="adaptive: share of the users who are thought to pay less than the rate.",
     ),
     cfg.FloatOpt(
+        "pricing_resolution",
+        default=0.001,
+        min=0.0,
+        help="adaptive: users whose highest rate taken and lowest rate turned down are closer than this share of the "
+        "rate are thought to pay the former. With 0, the algorithm as it was published, many users who would all pay "
+        "the same may keep being asked for a hair more.",
+    ),
+    cfg.FloatOpt(
         "pricing_surcharge",
         default=0.0,
         min=0.0,

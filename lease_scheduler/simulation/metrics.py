@@ -304,7 +304,7 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
     earned = 0.0
     for lease in leases:
         price = max(lease.request.price or 0.0, 0.0)
-        value = _worth(lease)
+        value = worth_to_user(lease.request)
         worth[lease.state] += price if value is None else value
         if lease.state is LeaseState.DONE:
             earned += price
@@ -342,9 +342,10 @@ def users_rate(request: LeaseRequest) -> float | None:
     return rate if math.isfinite(rate) else None
 
 
-def _worth(lease: Lease) -> float | None:
-    rate = users_rate(lease.request)
-    return None if rate is None else rate * lease.request.node_hours
+def worth_to_user(request: LeaseRequest) -> float | None:
+    """The most that the user of a lease would pay for it, none if the workload does not say."""
+    rate = users_rate(request)
+    return None if rate is None else rate * request.node_hours
 
 
 def _changes(result: RunResult, *parts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> StepFunction:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from lease_scheduler.engine.prices import affordable
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
+from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.formats.lwf import read_lwf
-from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
+from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, annotate, read_annotations
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -45,6 +48,15 @@ _FILES = (
     "reservation",
     "reuse1",
     "wait",
+)
+_PRICES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("constant", {"pricing_rate": "0.10"}),
+    ("constant", {"pricing_rate": "1.00", "pricing_surcharge": "1"}),
+    ("constant", {"pricing_rate": "11.00"}),
+    ("random", {"pricing_max_rate": "5.00"}),
+    ("maximum", {}),
+    ("adaptive", {}),
+    ("adaptive", {"pricing_rate": "4.00", "pricing_surcharge": "1"}),
 )
 _ANNOTATIONS = ("annotations1", "annotations2")
 
@@ -102,6 +114,58 @@ def test_invariants_hold_with_image_transfers(name: str, folder: Path) -> None:
     for transfers in _TRANSFERS:
         for combination in _COMBINATIONS:
             _check(workload, "by-kind", *combination, transfers)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", _FILES)
+def test_invariants_hold_with_prices(name: str, folder: Path) -> None:
+    """haizea F77-F82: the same under each pricing strategy, with a user whose limit two of the rates are above."""
+    workload = read_lwf(folder / f"{name}.lwf")
+    if not name.startswith("price"):
+        rates = tuple(LeaseAnnotation(extras={"simul_userrate": "2.5"}) for _ in workload.leases)
+        workload = annotate(workload, Annotations(rates))
+    for pricing, options in _PRICES:
+        for combination in _COMBINATIONS:
+            settings = replace(_settings("by-kind", *combination, None), pricing=pricing, policy_options=options)
+            _check_prices(workload, settings)
+
+
+def _check_prices(workload: Workload, settings: RunSettings) -> None:
+    result = Run(workload, settings).execute()
+
+    check_result(result, workload)
+    for lease in result.leases:
+        request = lease.request
+        assert lease.state in {LeaseState.DONE, LeaseState.REJECTED, LeaseState.REJECTED_BY_USER}, (settings, request)
+        if lease.state is LeaseState.REJECTED:
+            continue
+        assert request.price is not None and request.max_price is not None, (settings, request)
+        # What was too dear is turned down, and nothing else.
+        assert (lease.state is LeaseState.DONE) == affordable(request), (settings, request)
+    money = metrics.revenue(result.leases)
+    assert money is not None
+    worth = sum(metrics.worth_to_user(lease.request) or 0.0 for lease in workload.leases)
+    assert money.earned + money.missed == pytest.approx(worth, rel=1e-9)
+    assert money.undercharged >= -1e-9
+
+
+@pytest.mark.data
+def test_prices_of_the_scenario_files(folder: Path) -> None:
+    """haizea P1, F78: four node-hours of a user who pays 1.00; and two leases of one who pays 10.00."""
+
+    def found(name: str, rate: str) -> list[tuple[LeaseState, float | None]]:
+        settings = _settings("by-kind", "aggressive", Suspension.ALL, Migration.YES, None)
+        settings = replace(settings, pricing="constant", policy_options={"pricing_rate": rate})
+        leases = Run(read_lwf(folder / f"{name}.lwf"), settings).execute().leases
+        return [(lease.state, lease.request.price) for lease in leases]
+
+    assert found("price1", "0.10") == [(LeaseState.DONE, 0.40)]
+    assert found("price1", "1.00") == [(LeaseState.DONE, 4.0)]
+    assert found("price1", "1.01") == [(LeaseState.REJECTED_BY_USER, 4.04)]
+    # The second one has no place, and so no price, as long as the first one is there.
+    assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.REJECTED, None)]
+    refused = LeaseState.REJECTED_BY_USER
+    assert found("pricedeadline", "11") == [(refused, 44.0), (refused, 22.0)]
 
 
 @pytest.mark.data

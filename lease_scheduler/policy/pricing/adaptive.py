@@ -33,6 +33,10 @@ class Adaptive(PricingPolicy):
     latter, and between the two it is the middle, where it stays as soon as he has taken a rate after that. The rate is
     the ``pricing_percentile`` (0.5) of these estimates, of an even number the upper median. It begins at
     ``pricing_rate`` (1.00, which the dissertation does not say) and keeps to no bounds.
+
+    Where the two rates of a user are closer than ``pricing_resolution`` (0) times the rate, he is thought to pay the
+    one that he took. The algorithm as printed, which is 0, halves for ever. Where many users would pay just the same,
+    those who seldom come then keep the rate a hair above that, and everybody turns it down; 0.001 is far from that.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -40,6 +44,7 @@ class Adaptive(PricingPolicy):
         self._first = options.number("pricing_rate", 1.0)
         self._up = options.number("pricing_up", 1.5)
         self._down = options.number("pricing_down", 0.5)
+        self._resolution = options.number("pricing_resolution", 0.0)
         self._percentile = options.number("pricing_percentile", 0.5)
         if self._percentile >= 1:
             raise InvalidValueError("policy option pricing_percentile", f"must be below 1, not {self._percentile}")
@@ -72,6 +77,8 @@ class Adaptive(PricingPolicy):
             return bracket.refused * self._down
         if bracket.refused is None:
             return bracket.accepted * self._up
+        if abs(bracket.refused - bracket.accepted) < self._resolution * bracket.refused:
+            return bracket.accepted
         return (bracket.refused + bracket.accepted) / 2
 
     def take_changes(self) -> dict[str, Kept]:

@@ -64,12 +64,12 @@ class ReservationCase:
 
     @property
     def name(self) -> str:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         details = " by-lease" if self.by_lease else ""
         return f"blue1+{self.reservations} {self.source} seed={self.seed} {self.configuration}{details}"
 
     def run(self) -> dict[str, Any]:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         workload = load_workload("blue1")
         if self.reservations is not None:
             workload = inject(workload, self._reservations())

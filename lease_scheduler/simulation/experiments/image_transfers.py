@@ -62,12 +62,12 @@ class ImageCase:
 
     @property
     def name(self) -> str:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         kept = " kept" if self.keeps_replanned else ""
         return f"blue1+{self.reservations} seed={self.seed} {self.configuration} {self.bandwidth} Mb/s{kept}"
 
     def run(self) -> dict[str, Any]:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         law, reuse = CONFIGURATIONS[self.configuration]
         workload = load_workload("blue1")
         if self.reservations is not None:

@@ -51,13 +51,13 @@ class SuspensionCase:
 
     @property
     def name(self) -> str:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         model = "instantaneous" if self.exclusion is None else self.exclusion.value
         parameters = f"{self.cores} cores, {self.memory_mb} MB, {model}, {self.bandwidth} Mb/s"
         return f"blue1+{self.reservations} seed={self.seed} {parameters}"
 
     def run(self) -> dict[str, Any]:
-        """See ``campaign.Case``."""
+        """See ``campaigns.case.Case``."""
         workload = load_workload("blue1")
         if self.reservations is not None:
             workload = inject(workload, generate_reservations(preset_by_name(self.reservations), self.seed))

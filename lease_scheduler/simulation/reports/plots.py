@@ -28,6 +28,8 @@ _DELTA_DASHES = ((0, ()), (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (1, 1.5)), (0, (8,
 _PANEL_WIDTH = 5.2
 _PANEL_HEIGHT = 4.4
 _HEADROOM = 1.6
+#: Between groups of bars, in bars.
+_GROUP_GAP = 0.8
 
 
 def plot_all_best_effort_grid(ratios: Mapping[str, Mapping[GridCell, float]], path: str | os.PathLike[str]) -> None:
@@ -124,26 +126,29 @@ def plot_against(
         figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
-def plot_utilisation(utilisations: Mapping[str, Mapping[tuple[str, str], float]], path: str | os.PathLike[str]) -> None:
-    """Mean utilisation by laws of start and deadline, a panel for each mode of preemption (Sotomayor 2010, fig. 5.12).
+def plot_utilisation(
+    utilisations: Mapping[str, Mapping[tuple[str, str], float]], path: str | os.PathLike[str], *, law: str = "start"
+) -> None:
+    """Mean utilisation by two laws of the workload, a panel for each configuration (Sotomayor 2010, figs. 5.12, 8.5).
 
-    :param utilisations: mode -> (start law, deadline law) -> utilisation from 0 to 1; laws are drawn in the order in
-        which they first occur
+    :param utilisations: configuration -> (start law or another, deadline law) -> utilisation from 0 to 1; laws are
+        drawn in the order in which they first occur
     :param path: ``.png`` or ``.svg``
-    :raises InvalidValueError: nothing to draw, more start laws than can be told apart, or another suffix
+    :param law: what the first of the two laws is of
+    :raises InvalidValueError: nothing to draw, more first laws than can be told apart, or another suffix
     :raises InputFileError: the file cannot be written
     """
-    laws = [law for values in utilisations.values() for law in values]
-    starts = list(dict.fromkeys(start for start, _ in laws))
-    deadlines = list(dict.fromkeys(deadline for _, deadline in laws))
-    _require("utilisations", len(laws))
+    cells = [cell for values in utilisations.values() for cell in values]
+    starts = list(dict.fromkeys(start for start, _ in cells))
+    deadlines = list(dict.fromkeys(deadline for _, deadline in cells))
+    _require("utilisations", len(cells))
     _require("start laws", len(starts), len(PALETTE))
     width = 0.8 / len(starts)
     with picture(path, _PANEL_WIDTH * len(utilisations), _PANEL_HEIGHT) as figure:
         panels = _panels(figure, list(utilisations))
         for axes, (mode, values) in zip(panels, utilisations.items(), strict=True):
             for number, (start, colour) in enumerate(zip(starts, PALETTE, strict=False)):
-                known = [position for position, law in enumerate(deadlines) if (start, law) in values]
+                known = [position for position, deadline in enumerate(deadlines) if (start, deadline) in values]
                 heights = [values[start, deadlines[position]] for position in known]
                 places = np.array(known) + (number - (len(starts) - 1) / 2) * width
                 drawn = axes.bar(places, heights, width * 0.94, color=colour)
@@ -156,7 +161,7 @@ def plot_utilisation(utilisations: Mapping[str, Mapping[tuple[str, str], float]]
             axes.tick_params(bottom=False)
             axes.grid(axis="y")
         panels[0].set_ylabel("mean utilisation")
-        keys = [Patch(facecolor=colour, label=f"{start} start") for start, colour in zip(starts, PALETTE, strict=False)]
+        keys = [Patch(facecolor=colour, label=f"{start} {law}") for start, colour in zip(starts, PALETTE, strict=False)]
         figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 
@@ -227,6 +232,89 @@ def plot_lines(
             Line2D([], [], color=colour, marker=mark, markersize=5, label=name)
             for name, colour, mark in zip(names, PALETTE, _DELTA_MARKS, strict=False)
         ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+
+
+def plot_shares(
+    panels: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    path: str | os.PathLike[str],
+    *,
+    measure: str,
+) -> None:
+    """What a whole is divided into, a bar for each configuration (Sotomayor 2010, figs. 8.1 and 8.2).
+
+    :param panels: title of a panel -> group of bars, e.g. the workload -> configuration -> part -> share from 0 to 1
+    :param path: ``.png`` or ``.svg``
+    :param measure: what the whole is
+    :raises InvalidValueError: nothing to draw, more parts than can be told apart, or another suffix
+    :raises InputFileError: the file cannot be written
+    """
+    bars = [shares for groups in panels.values() for group in groups.values() for shares in group.values()]
+    parts = list(dict.fromkeys(part for shares in bars for part in shares))
+    _require("panels", len(bars))
+    _require("parts", len(parts), len(PALETTE))
+    colours = dict(zip(parts, PALETTE, strict=False))
+    with picture(path, _PANEL_WIDTH * len(panels), _PANEL_HEIGHT + 1.2) as figure:
+        axes_of = list(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0])
+        for axes, (title, groups) in zip(axes_of, panels.items(), strict=True):
+            places: list[float] = []
+            place = 0.0
+            for group, configurations in groups.items():
+                places += [place + number for number in range(len(configurations))]
+                axes.text(place + (len(configurations) - 1) / 2, 1.02, group, ha="center", fontsize=9)
+                place += len(configurations) + _GROUP_GAP
+            drawn = [shares for group in groups.values() for shares in group.values()]
+            bottom = np.zeros(len(drawn))
+            for part in parts:
+                heights = np.array([shares.get(part, 0.0) for shares in drawn])
+                axes.bar(places, heights, 0.9, bottom=bottom, color=colours[part])
+                bottom += heights
+            labels = [name for group in groups.values() for name in group]
+            axes.set_title(title, pad=18)
+            axes.set_xticks(places, labels=labels, rotation=90)
+            axes.set_ylim(0, 1)
+            axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
+            axes.tick_params(bottom=False)
+        axes_of[0].set_ylabel(measure)
+        keys = [Patch(facecolor=colours[part], label=part) for part in parts]
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
+
+
+def plot_rate_curves(
+    panels: Mapping[str, Mapping[str, Points]],
+    marks: Mapping[str, Mapping[str, float]],
+    path: str | os.PathLike[str],
+) -> None:
+    """What becomes of all that users would pay, over the rate (Sotomayor 2010, figs. 8.3 and 8.4).
+
+    :param panels: title of a panel, e.g. the users -> part -> rates and shares from 0 to 1
+    :param marks: title of a panel -> what a rate is called -> rate, drawn as an upright line
+    :param path: ``.png`` or ``.svg``
+    :raises InvalidValueError: nothing to draw, more parts or marks than can be told apart, or another suffix
+    :raises InputFileError: the file cannot be written
+    """
+    parts = list(dict.fromkeys(part for curves in panels.values() for part in curves))
+    names = list(dict.fromkeys(name for rates in marks.values() for name in rates))
+    _require("panels", len(panels))
+    _require("parts", len(parts), len(PALETTE))
+    _require("marks", len(names) or 1, len(_DELTA_DASHES) - 1)
+    with picture(path, _PANEL_WIDTH * len(panels), _PANEL_HEIGHT + 0.4) as figure:
+        axes_of = _panels(figure, list(panels))
+        dashes = dict(zip(names, _DELTA_DASHES[1:], strict=False))
+        for axes, (title, curves) in zip(axes_of, panels.items(), strict=True):
+            for part, points in curves.items():
+                axes.plot(*points, color=PALETTE[parts.index(part)], linewidth=1.6)
+            for name, rate in marks.get(title, {}).items():
+                axes.axvline(rate, color=INK, linestyle=dashes[name], linewidth=1.2)
+            axes.set_title(title)
+            axes.set_xlabel("money per node and hour")
+            axes.set_xlim(left=0)
+            axes.set_ylim(0, 1)
+            axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0))
+            axes.grid(axis="y")
+        axes_of[0].set_ylabel("share of all that users would pay")
+        keys = [Line2D([], [], color=colour, label=part) for part, colour in zip(parts, PALETTE, strict=False)]
+        keys += [Line2D([], [], color=INK, linestyle=dashes[name], label=name) for name in names]
         figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
 
 

@@ -1,9 +1,9 @@
 """A run as files for scripts and spreadsheets (haizea F90; Sotomayor 2010, appendix A.6).
 
-``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv`` and
-``disk-usage.csv`` have the columns of Haizea's result files. CSV is UTF-8 with a header and lines that end in a line
-feed; a cell without a value is empty. Instants are whole seconds from the workload's zero. The same run gives the same
-bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
+``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv``,
+``disk-usage.csv`` and the file of a rate sweep have the columns of Haizea's result files. CSV is UTF-8 with a header
+and lines that end in a line feed; a cell without a value is empty. Instants are whole seconds from the workload's
+zero. The same run gives the same bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation import metrics
+from lease_scheduler.simulation.rate_sweep import RateSweep
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.step_function import StepFunction
 
@@ -85,6 +86,8 @@ PERLEASE_COLUMNS = (
 _REFUSED = -1
 
 UTILIZATION_COLUMNS = ("time", "value", "average")
+
+RATESWEEP_COLUMNS = ("rate", "revenue", "underpricing", "rejected")
 
 LEASES_COLUMNS = (
     "lease_id",
@@ -269,6 +272,13 @@ def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
     rows = ((time, _number(value), _number(average)) for time, value, average in zip(*columns, strict=True))
     return _labelled(attributes, UTILIZATION_COLUMNS, rows)
+
+
+def ratesweep_csv(swept: RateSweep, attributes: Mapping[str, str]) -> str:
+    """Haizea's file of a rate sweep: a line for every rate, with shares of all that users would pay (haizea F89)."""
+    columns = (swept.rates.tolist(), swept.earned.tolist(), swept.underpriced.tolist(), swept.rejected.tolist())
+    rows = ([_number(value) for value in row] for row in zip(*columns, strict=True))
+    return _labelled(attributes, RATESWEEP_COLUMNS, rows)
 
 
 def summary(result: RunResult) -> dict[str, Any]:

@@ -166,6 +166,15 @@ def test_adaptive_is_the_published_algorithm(answers: list[tuple[str, float, boo
         assert policy.rate(None, None) == estimates[int(len(estimates) * 0.5)]
 
 
+def test_adaptive_takes_the_lower_rate_of_two_that_are_close() -> None:
+    policy = Adaptive(PolicyOptions({"pricing_resolution": "0.1"}))
+    policy.answered("a", 1.0, accepted=True)
+    policy.answered("a", 1.2, accepted=False)
+    assert policy.rate("a", None) == 1.1
+    policy.answered("a", 1.1, accepted=False)
+    assert policy.rate("a", None) == 1.0
+
+
 @pytest.mark.parametrize(
     ("policy", "options", "name"),
     [

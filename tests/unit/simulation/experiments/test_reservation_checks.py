@@ -10,6 +10,7 @@ from lease_scheduler.simulation.campaigns.case import Case
 from lease_scheduler.simulation.experiments import (
     deadline_checks,
     image_checks,
+    pricing_checks,
     reservation_checks,
     suspension_checks,
 )
@@ -41,6 +42,8 @@ def test_cases_have_names_of_their_own() -> None:
         *image_checks.grid_cases(),
         *suspension_checks.table_cases((1, 2, 3, 4)),
         *suspension_checks.grid_cases(),
+        *pricing_checks.cases((1, 2, 3, 4, 5)),
+        *pricing_checks.grid_cases(),
     ]
     names = {case.name: case for case in cases}
     assert all(names[case.name] == case for case in cases)

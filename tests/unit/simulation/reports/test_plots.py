@@ -52,12 +52,37 @@ def draw_lines(path: Path) -> None:
     plots.plot_lines(LINES, path, quantity="memory (MB)", measure="time")
 
 
+SHARES = {
+    users: {
+        deadline: {
+            strategy: {"earned": 0.5, "underpriced": 0.25, "not schedulable": 0.25}
+            for strategy in ("RANDOM", "MAXIMUM")
+        }
+        for deadline in ("TIGHT", "LOOSE")
+    }
+    for users in ("CHEAP users", "RICH users")
+}
+RATES = np.linspace(0.1, 10, 50)
+CURVES = {"CHEAP users": {"earned": (RATES, RATES / 20), "rejected": (RATES, 1 - RATES / 20)}}
+MARKS = {"CHEAP users": {"median": 0.7, "ADAPTIVE": 0.85}}
+
+
+def draw_shares(path: Path) -> None:
+    plots.plot_shares(SHARES, path, measure="share")
+
+
+def draw_curves(path: Path) -> None:
+    plots.plot_rate_curves(CURVES, MARKS, path)
+
+
 def texts(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.strip().removeprefix("<!-- ").removesuffix(" -->") for line in lines if "<!--" in line]
 
 
-@pytest.mark.parametrize("draw", [draw_grid, draw_against, draw_utilisation, draw_bars, draw_lines])
+@pytest.mark.parametrize(
+    "draw", [draw_grid, draw_against, draw_utilisation, draw_bars, draw_lines, draw_shares, draw_curves]
+)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_the_same_numbers_give_the_same_bytes(draw: Callable[[Path], None], suffix: str, tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.{suffix}" for name in ("first", "second")]
@@ -113,6 +138,21 @@ def test_bars_and_lines_have_a_panel_for_each_workload(tmp_path: Path) -> None:
     assert {"T10", "T20", "1 core", "2 cores", "memory (MB)", "time"} <= set(texts(tmp_path / "lines.svg"))
 
 
+def test_shares_have_a_panel_for_each_kind_of_user_and_a_bar_for_each_strategy(tmp_path: Path) -> None:
+    """haizea section 5.6, figs. 8.1 and 8.2."""
+    draw_shares(tmp_path / "shares.svg")
+    shown = texts(tmp_path / "shares.svg")
+    assert {"CHEAP users", "RICH users", "earned", "underpriced", "not schedulable", "share"} <= set(shown)
+    assert [shown.count(name) for name in ("TIGHT", "LOOSE", "RANDOM", "MAXIMUM")] == [2, 2, 4, 4]
+
+
+def test_curves_have_a_line_for_each_part_and_mark_their_rates(tmp_path: Path) -> None:
+    """haizea section 5.6, figs. 8.3 and 8.4."""
+    draw_curves(tmp_path / "curves.svg")
+    shown = texts(tmp_path / "curves.svg")
+    assert {"CHEAP users", "earned", "rejected", "median", "ADAPTIVE", "money per node and hour"} <= set(shown)
+
+
 @pytest.mark.parametrize(
     ("draw", "problem"),
     [
@@ -132,6 +172,13 @@ def test_bars_and_lines_have_a_panel_for_each_workload(tmp_path: Path) -> None:
         (lambda path: plots.plot_lines({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
         (lambda path: plots.plot_utilisation({}, path), "utilisations: must hold something"),
         (lambda path: plots.plot_utilisation({"a": {}}, path), "utilisations: must hold something"),
+        (lambda path: plots.plot_shares({"a": {"b": {}}}, path, measure="y"), "panels: must hold something"),
+        (lambda path: plots.plot_shares({"a": {"b": {"c": {}}}}, path, measure="y"), "parts: must hold something"),
+        (lambda path: plots.plot_rate_curves({}, {}, path), "panels: must hold something"),
+        (
+            lambda path: plots.plot_rate_curves(CURVES, {"a": {str(rate): rate for rate in range(6)}}, path),
+            "marks: can be at most 5",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw: Callable[[Path], None], problem: str, tmp_path: Path) -> None:

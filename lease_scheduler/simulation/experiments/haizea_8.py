@@ -1,0 +1,81 @@
+"""Chapter 8 of Haizea's dissertation: prices (Sotomayor 2010, section 8.3; haizea E6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments import pricing_checks
+from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
+from lease_scheduler.simulation.experiments.deadlines import TRACES, USERS
+from lease_scheduler.simulation.experiments.report import write_report
+from lease_scheduler.simulation.reports.plots import plot_rate_curves, plot_shares, plot_utilisation
+
+_SEEDS = (1, 2, 3, 4, 5)
+
+_LEFT_OUT = (
+    "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, because both logs of this chapter are there."
+)
+
+#: Trace -> numbers of its figures: revenue, rates.
+_FIGURES = {"BLUE2": ("8.1", "8.3"), "DS": ("8.2", "8.4")}
+
+
+def cases(*, quick: bool) -> list[Case]:
+    """Every run; none without the folder of workload logs. See ``chapters.Chapter``.
+
+    :param quick: one seed, and leases that may start early only
+    """
+    if data_folder() is None:
+        return []
+    early = pricing_checks.cases(_seeds(quick))
+    return list(dict.fromkeys([*early, *([] if quick else pricing_checks.grid_cases())]))
+
+
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    if data_folder() is None:
+        return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
+    seeds = _seeds(quick)
+    groups = {
+        "Figures 8.1 and 8.2 (E6): share of all that users would pay, mean over seeds": pricing_checks.share_checks(
+            outcomes, seeds
+        ),
+        "What the text says of ADAPTIVE and MAXIMUM": pricing_checks.ratio_checks(outcomes, seeds),
+        "What the text says of users and strategies": pricing_checks.order_checks(outcomes, seeds),
+        "Figures 8.3 and 8.4: rates": pricing_checks.rate_checks(outcomes, seeds),
+        "Figure 8.5: utilisation": pricing_checks.utilisation_checks(outcomes, seeds),
+        "Sums": pricing_checks.sum_checks(outcomes, pricing_checks.cases(seeds)),
+    }
+    if not quick:
+        groups["The other starts, one seed"] = pricing_checks.grid_checks(outcomes)
+        groups["Sums over all starts"] = pricing_checks.sum_checks(outcomes, pricing_checks.grid_cases())
+    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
+    _draw(outcomes, directory, seeds)
+    console.print(f"Tables, figures and single runs are in {directory}")
+    return outside
+
+
+def _seeds(quick: bool) -> Sequence[int]:
+    return _SEEDS[:1] if quick else _SEEDS
+
+
+def _draw(outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int]) -> None:
+    for trace in TRACES:
+        revenue, rates = _FIGURES[trace]
+        plot_shares(
+            {f"{users} users": pricing_checks.mean_shares(outcomes, seeds, trace, users) for users in USERS},
+            directory / f"fig-{revenue}-{trace.lower()}.png",
+            measure="share of all that users would pay",
+        )
+        plot_rate_curves(
+            *pricing_checks.rate_curves(outcomes, seeds[0], trace), directory / f"fig-{rates}-{trace.lower()}.png"
+        )
+        plot_utilisation(
+            pricing_checks.mean_utilisations(outcomes, seeds, trace),
+            directory / f"fig-8.5-{trace.lower()}.png",
+            law="users",
+        )
