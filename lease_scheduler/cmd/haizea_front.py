@@ -6,7 +6,6 @@ Any number of them may run, next to the service or anywhere else; they keep noth
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 
 from keystoneauth1 import loading
@@ -26,6 +25,7 @@ from lease_scheduler.frontend.application import MAXIMUM_BODY, Application
 from lease_scheduler.frontend.documents import Translation
 from lease_scheduler.frontend.methods import Methods
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.service.clock import RealClock
 
 _GROUP = haizea.GROUP.name
 
@@ -90,9 +90,4 @@ def _methods(conf: cfg.ConfigOpts) -> Methods:
         user_agent="lease-scheduler-haizea-front",
     )
     translation = Translation(group.cpu_units, group.preemption_mode, group.boot_images)
-    return Methods(LeaseClient(adapter), real_time, translation, group.all_projects)
-
-
-def real_time() -> int:
-    """Seconds since the epoch, rounded to the nearest."""
-    return round(time.time())
+    return Methods(LeaseClient(adapter), RealClock().now, translation, group.all_projects)

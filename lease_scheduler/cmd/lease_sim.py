@@ -5,19 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from lease_scheduler.cmd import experiments, simulate, workload_tools
+from lease_scheduler.cmd.messages import OneLineParser
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 _USAGE_ERROR = 2
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the command line, as every other error is said."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(_USAGE_ERROR, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     :param arguments: the words after the program's name, those of the process if none
     """
-    parser: argparse.ArgumentParser = _Parser(
+    parser: argparse.ArgumentParser = OneLineParser(
         prog="lease-sim", description="Simulates leases on the engine of the lease scheduler."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
