@@ -162,6 +162,7 @@ class _Front:
         status_interval: int | None,
         on_ready: Callable[[], None],
     ) -> None:
+        self._url = url
         self._names = [host.name for host in site.hosts]
         cloud = engine.driver
         assert isinstance(cloud, EmulatedCloud)
@@ -186,6 +187,7 @@ class _Front:
         self._is_serving = True
         if self._status_interval is not None:
             self._status.start()
+        LOG.log(STATUS, "XML-RPC: %s   calendar page and API: %s", self._server.url, self._url)
         print(f"XML-RPC: {self._server.url}", flush=True)
         self._on_ready()
 

@@ -31,6 +31,9 @@ ENDED = "status:ended"
 ACCUMULATED = "status:accumulated"
 REASON = "status:reason"
 
+#: What lists show in place of a start that is left open.
+_UNSPECIFIED = "Unspecified"
+
 #: Name of the element, and what errors call the document.
 _LEASE = "lease"
 
@@ -146,7 +149,7 @@ def read_listed(text: str) -> ListedLease:
         raise _in_text(error) from error
     start = request.extras.get(STARTED) or request.extras.get(PLANNED_START)
     if not start:
-        start = "" if request.start is None else format_moment(request.start)
+        start = _UNSPECIFIED if request.start is None else format_moment(request.start)
     duration = "unlimited" if request.duration == UNLIMITED else format_time(request.duration)
     return ListedLease(number, kind_word(request.kind), state, start, duration, request.node_count)
 
