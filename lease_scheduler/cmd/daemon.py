@@ -60,10 +60,15 @@ class PidFile:
 
         :raises InvalidValueError: another process has it, or the file cannot be written
         """
-        file = self._open()
-        if not _locked(file):
+        while True:
+            file = self._open()
+            if not _locked(file):
+                file.close()
+                raise InvalidValueError("--pid-file", f"{self._path} is that of a process that runs; stop it first")
+            if self._is_there(file):
+                break
+            # Its last owner has removed it meanwhile.
             file.close()
-            raise InvalidValueError("--pid-file", f"{self._path} is that of a process that runs; stop it first")
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
@@ -97,6 +102,13 @@ class PidFile:
                     raise InvalidValueError("--pid-file", f"process {text} does not end; its log says why")
                 time.sleep(_PAUSE)
         return True
+
+    def _is_there(self, file: IO[str]) -> bool:
+        """Whether the path still leads to the file."""
+        try:
+            return os.path.samestat(os.stat(self._path, follow_symlinks=False), os.fstat(file.fileno()))
+        except FileNotFoundError:
+            return False
 
     def _open(self) -> IO[str]:
         """The file, made if it is not there; never somebody's link to another one."""

@@ -8,17 +8,13 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.exceptions import ClientException
 from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
-from osc_lib.exceptions import CommandError
 from oslo_config import cfg
 
 from lease_scheduler.client.rest import SERVICE_TYPE, LeaseClient
@@ -28,8 +24,9 @@ from lease_scheduler.cmd import configuration, wiring
 from lease_scheduler.cmd.embedded import Embedded
 from lease_scheduler.cmd.haizea_front import front_server
 from lease_scheduler.cmd.haizea_logging import STATUS, configure_service_log
+from lease_scheduler.cmd.haizea_service_options import service_configuration
+from lease_scheduler.cmd.haizea_status import StatusMessages
 from lease_scheduler.cmd.signals import EndingSignals
-from lease_scheduler.cmd.simulation_settings import override
 from lease_scheduler.frontend.documents import Translation
 from lease_scheduler.frontend.methods import Methods
 from lease_scheduler.model.errors import InvalidValueError
@@ -87,6 +84,7 @@ def _run(
     on_ready: Callable[[], None],
 ) -> None:
     conf = service_configuration(haizea, database, api_port)
+    wiring.default_transport(conf, "fake://")
     configure_service_log(conf, configuration.PROJECT, haizea.log_level, log_file)
 
     def companion(_: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> _Front:
@@ -94,31 +92,6 @@ def _run(
         return _Front(site, url, engine, port, None if minutes is None else minutes * 60, on_ready)
 
     Embedded(conf, companion, _PERSISTENCE_FILE).run(EndingSignals())
-
-
-def service_configuration(haizea: InteractiveConf, database: Path, api_port: int) -> cfg.ConfigOpts:
-    """The service's options as the file means them.
-
-    :param database: the file of the database; the simulated cloud is beside it
-    :raises InvalidValueError: what the service cannot do
-    """
-    state = database.with_name(f"{database.name}.d")
-    defaults: dict[tuple[str, str], Any] = {
-        ("api", "auth_strategy"): "noauth",
-        ("api", "port"): api_port,
-        ("service", "state_path"): str(state),
-        ("database", "connection"): f"sqlite:///{database}",
-        # Hosts come from the site that the file describes, which may have different ones.
-        ("simulated_cloud", "hosts"): 0,
-        ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
-        ("engine", "planning_lead"): haizea.non_schedulable_interval,
-    }
-    conf = configuration.load([], defaults, program="haizea")
-    for name, text in haizea.overrides.items():
-        override(conf, name, text)
-    configuration.check(conf)
-    wiring.default_transport(conf, "fake://")
-    return conf
 
 
 def _site(haizea: InteractiveConf) -> Site:
@@ -172,10 +145,10 @@ class _Front:
         self._methods = Methods(self._client, engine.clock.now, _TRANSLATION, all_projects=True)
         self._server = front_server(self._methods, "127.0.0.1", port, _THREADS)
         self._is_serving = False
-        self._status_interval = status_interval
+        self._status: StatusMessages | None = None
+        if status_interval is not None:
+            self._status = StatusMessages(self._methods.live_leases, status_interval)
         self._on_ready = on_ready
-        self._stopped = Event()
-        self._status = Thread(target=self._tell_status, name="status", daemon=True)
 
     def start(self) -> None:
         """Fill the pool and answer calls.
@@ -185,7 +158,7 @@ class _Front:
         self._fill_pool()
         self._server.start()
         self._is_serving = True
-        if self._status_interval is not None:
+        if self._status is not None:
             self._status.start()
         LOG.log(STATUS, "XML-RPC: %s   calendar page and API: %s", self._server.url, self._url)
         print(f"XML-RPC: {self._server.url}", flush=True)
@@ -193,11 +166,10 @@ class _Front:
 
     def stop(self) -> None:
         """Answer no more calls."""
-        self._stopped.set()
+        if self._status is not None:
+            self._status.stop()
         if self._is_serving:
             self._server.stop()
-        if self._status.is_alive():
-            self._status.join()
 
     def _fill_pool(self) -> None:
         there = {str(host["hypervisor_hostname"]) for host in self._client.request("GET", "/os-hosts", "1.0")["hosts"]}
@@ -208,16 +180,6 @@ class _Front:
         for name in self._names:
             if name not in there:
                 self._client.request("POST", "/os-hosts", "1.0", {"name": name})
-
-    def _tell_status(self) -> None:
-        while not self._stopped.wait(self._status_interval):
-            try:
-                states = Counter(str(lease["state"]) for lease in self._methods.live_leases())
-            except (ClientException, CommandError) as error:
-                LOG.warning("the state of the service cannot be told: %s", error)
-                continue
-            counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-            LOG.log(STATUS, "%d leases are not over%s", states.total(), f": {counts}" if counts else "")
 
 
 def _hypervisor(host: Host) -> Hypervisor:

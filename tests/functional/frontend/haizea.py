@@ -100,7 +100,7 @@ class Haizea:
     def answers(self) -> bool:
         """Whether it answers."""
         try:
-            return self.call("test_func") == 0
+            return bool(self.call("test_func") == 0)
         except OSError:
             return False
 
