@@ -29,6 +29,9 @@ from lease_scheduler.service.clock import RealClock
 
 _GROUP = haizea.GROUP.name
 
+#: Seconds that the REST service may take, unless the option timeout says otherwise.
+_TIMEOUT = 120.0
+
 #: Connections that the front keeps open at most.
 _CONNECTIONS = 200
 
@@ -81,6 +84,7 @@ def _methods(conf: cfg.ConfigOpts) -> Methods:
         session = loading.load_session_from_conf_options(conf, _GROUP, auth=auth)
     except ClientException as error:
         raise InvalidValueError("haizea.auth_type", str(error)) from error
+    session.timeout = session.timeout or _TIMEOUT
     adapter = Adapter(
         session,
         service_type=SERVICE_TYPE,

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from keystoneauth1.adapter import Adapter
+from keystoneauth1.exceptions import ClientException
 from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
+from osc_lib.exceptions import CommandError
 from oslo_config import cfg
 
 from lease_scheduler.client.rest import SERVICE_TYPE, LeaseClient
@@ -29,9 +31,10 @@ from lease_scheduler.cmd.haizea_status import StatusMessages
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.frontend.documents import Translation
 from lease_scheduler.frontend.methods import Methods
-from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
+from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.simulation.formats.haizea_conf import InteractiveConf
 from lease_scheduler.simulation.shipped import load_workload
 
@@ -46,6 +49,10 @@ _THREADS = 4
 #: One VCPU is one of Haizea's units of CPU, a hundredth of a core: shares of cores are shares here too. And an
 #: interruption saves the memory, as in Haizea.
 _TRANSLATION = Translation(cpu_units=1, preemption_mode="suspend")
+
+#: Who fills the pool, and with how many hosts at once.
+_CONTEXT = {"request_id": "haizea", "project_id": None, "user_id": None}
+_HOSTS_AT_ONCE = 500
 
 #: Haizea's disks are in MB.
 _DISK = "Disk"
@@ -87,9 +94,11 @@ def _run(
     wiring.default_transport(conf, "fake://")
     configure_service_log(conf, configuration.PROJECT, haizea.log_level, log_file)
 
-    def companion(_: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> _Front:
+    def companion(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> _Front:
         minutes = haizea.status_message_interval
-        return _Front(site, url, engine, port, None if minutes is None else minutes * 60, on_ready)
+        return _Front(
+            site, url, engine, wiring.engine_client(conf), port, None if minutes is None else minutes * 60, on_ready
+        )
 
     Embedded(conf, companion, _PERSISTENCE_FILE).run(EndingSignals())
 
@@ -123,6 +132,8 @@ class _Front:
     """XML-RPC beside the embedded service, its pool, and messages about its state.
 
     :param url: of the REST service
+    :param engine: of the service, which does not run yet
+    :param rpc: asks it when it does
     :param status_interval: seconds between messages, none for no messages
     """
 
@@ -131,12 +142,14 @@ class _Front:
         site: Site,
         url: str,
         engine: wiring.EngineService,
+        rpc: RpcEngineClient,
         port: int,
         status_interval: int | None,
         on_ready: Callable[[], None],
     ) -> None:
         self._url = url
         self._names = [host.name for host in site.hosts]
+        self._rpc = rpc
         cloud = engine.driver
         assert isinstance(cloud, EmulatedCloud)
         cloud.add_hypervisors(_hypervisor(host) for host in site.hosts)
@@ -155,7 +168,10 @@ class _Front:
 
         :raises InvalidValueError: the pool that was kept is not that of the site
         """
-        self._fill_pool()
+        try:
+            self._fill_pool()
+        except (ClientException, CommandError, RefusedError) as error:
+            raise InvalidValueError("[simulation] resources", f"the hosts cannot be had: {error}") from error
         self._server.start()
         self._is_serving = True
         if self._status is not None:
@@ -177,9 +193,9 @@ class _Front:
         if strange:
             problem = f"it knows hosts that [simulation] resources has not: {', '.join(strange[:5])}; name a new file"
             raise InvalidValueError(_PERSISTENCE_FILE, problem)
-        for name in self._names:
-            if name not in there:
-                self._client.request("POST", "/os-hosts", "1.0", {"name": name})
+        missing = [name for name in self._names if name not in there]
+        for first in range(0, len(missing), _HOSTS_AT_ONCE):
+            self._rpc.create_hosts(_CONTEXT, missing[first : first + _HOSTS_AT_ONCE])
 
 
 def _hypervisor(host: Host) -> Hypervisor:

@@ -29,7 +29,8 @@ def service_configuration(haizea: InteractiveConf, database: Path, api_port: int
         ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
         ("engine", "planning_lead"): haizea.non_schedulable_interval,
     }
-    conf = configuration.load([], defaults, program="haizea")
+    # The options of a service that runs on this machine are not those of the simulation.
+    conf = configuration.load([], defaults, program="haizea", find_files=False)
     for name, text in haizea.overrides.items():
         override(conf, name, text)
     configuration.check(conf)

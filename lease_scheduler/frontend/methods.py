@@ -10,6 +10,7 @@ from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.frontend.documents import Translation, body_of, host_of, written_lease
 from lease_scheduler.frontend.lease_xml import read_request, write_lease
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 LOG = logging.getLogger(__name__)
 
@@ -76,11 +77,14 @@ class Methods:
         return int(made["number"])
 
     def cancel_lease(self, lease_id: Any) -> int:
-        """Cancel a lease that is not over.
+        """Cancel a lease.
 
-        :raises InvalidValueError: there is no such lease
+        :raises InvalidValueError: there is no such lease, or it is over
         """
-        self._client.request("DELETE", f"/leases/{self._find(lease_id)['id']}", _VERSION)
+        lease = self._find(lease_id)
+        if LeaseState(lease["state"]) in FINAL_STATES:
+            raise InvalidValueError("lease_id", f"lease {lease_id} is over: it is {lease['state']}")
+        self._client.request("DELETE", f"/leases/{lease['id']}", _VERSION)
         return _DONE
 
     def get_leases(self) -> list[str]:

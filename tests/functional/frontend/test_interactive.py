@@ -115,6 +115,8 @@ def test_by_xml_rpc(make: Make) -> None:
     assert extras["site"] == "Köln"
     until(lambda: _state(haizea, first) == DONE)
     assert haizea.call("get_leases") == []
+    with pytest.raises(xmlrpc.client.Fault, match="lease 1 is over: it is done"):
+        haizea.call("cancel_lease", first)
     second = haizea.call("create_lease", xmlrpc.client.Binary(_xml("<now/>", duration="unlimited").encode()))
     until(lambda: _state(haizea, second) == ACTIVE)
     assert haizea.call("notify_event", second, 17, 0) == 0
