@@ -154,9 +154,10 @@ class Reader(Protocol):
     ) -> list[Document]:
         """Views of leases.
 
-        :param filters: ``project_id``, ``user_id``, ``name``, ``kind``, ``series_id``, ``maintenance``: equal to;
-            ``states``: one of these values of ``LeaseState``; ``statuses``: one of these words of Blazar (see
-            :mod:`lease_scheduler.model.blazar`); ``deleted``: true adds deleted ones
+        :param filters: ``project_id``, ``user_id``, ``name``, ``kind``, ``series_id``, ``maintenance``, ``number``:
+            equal to; ``states``: one of these values of ``LeaseState``; ``statuses``: one of these words of Blazar (see
+            :mod:`lease_scheduler.model.blazar`); ``live``: true leaves out those that are over; ``deleted``: true adds
+            deleted ones
         :param sort: keys (``name``, ``start``, ``end``, ``created_at``, ``updated_at``, ``kind``, ``state``, ``id``,
             ``project_id``) with ``asc`` or ``desc``; none is the order of submission
         :param limit: at most so many, none for all

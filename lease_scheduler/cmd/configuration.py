@@ -20,12 +20,17 @@ PROJECT = "lease-scheduler"
 
 
 def load(
-    arguments: Sequence[str], defaults: dict[tuple[str, str], Any] | None = None, program: str | None = None
+    arguments: Sequence[str],
+    defaults: dict[tuple[str, str], Any] | None = None,
+    program: str | None = None,
+    *,
+    find_files: bool = True,
 ) -> cfg.ConfigOpts:
     """The configuration that files and arguments give; a bad one ends the program with one line and status 2.
 
     :param arguments: as on the command line: ``--config-file`` and so on
     :param defaults: (group, option) -> value where the program's own defaults differ
+    :param find_files: whether files in the usual places count where the arguments name none
     """
     conf = cfg.ConfigOpts()
     opts.register(conf)
@@ -36,7 +41,8 @@ def load(
     for (group, name), value in (defaults or {}).items():
         conf.set_default(name, value, group=group)
     try:
-        conf(args=list(arguments), project=PROJECT, prog=program)
+        places: dict[str, Any] = {} if find_files else {"default_config_files": [], "default_config_dirs": []}
+        conf(args=list(arguments), project=PROJECT, prog=program, **places)
         check(conf)
     except (cfg.Error, InvalidValueError, ValueError) as error:
         print(f"{program or Path(sys.argv[0]).name}: {error}", file=sys.stderr)

@@ -81,7 +81,8 @@ class Demonstration:
     def stop(self) -> None:
         """Submit nothing more."""
         self._stopped.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
         workload = inject(load_workload("blue1"), load_workload("t20"))

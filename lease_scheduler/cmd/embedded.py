@@ -10,9 +10,9 @@ import fcntl
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from oslo_config import cfg
 from oslo_log import log
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "api.host", f"{conf.api.host} can be reached from elsewhere; nobody's identity is checked"
         )
     log.setup(conf, configuration.PROJECT)
-    Embedded(conf, demonstration=options.demonstration).run(EndingSignals())
+    Embedded(conf, _demonstration if options.demonstration else None).run(EndingSignals())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg.ConfigOpts:
     state_path = options.state_path.resolve() / ("demonstration" if options.demonstration else "plain")
-    _make_folder(state_path)
+    _make_folder(state_path, "--state-path")
     if not 0 <= options.port < 65_536:
         raise InvalidValueError("--port", f"must be from 0 to 65535, not {options.port}")
     defaults: dict[tuple[str, str], Any] = {
@@ -78,51 +78,69 @@ def _configuration(options: argparse.Namespace, arguments: Sequence[str]) -> cfg
     return conf
 
 
-def _make_folder(path: Path) -> None:
+def _make_folder(path: Path, option: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidValueError("--state-path", f"{path} cannot be made: {error.strerror}") from error
+        raise InvalidValueError(option, f"{path} cannot be made: {error.strerror}") from error
 
 
-def _reserve(folder: Path) -> IO[str]:
+def _reserve(folder: Path, option: str) -> IO[str]:
     """Keep other processes off a folder while this one lives and the file is open.
 
     :raises InvalidValueError: another process is quicker
     """
-    _make_folder(folder)
+    _make_folder(folder, option)
     try:
         file = (folder / "in-use").open("w")
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InvalidValueError(
-            "--state-path", f"another process uses {folder}; end it or name another folder"
-        ) from None
+        raise InvalidValueError(option, f"another process uses {folder}; end it or name another folder") from None
     except OSError as error:
-        raise InvalidValueError("--state-path", f"{folder} cannot be written to: {error.strerror}") from error
+        raise InvalidValueError(option, f"{folder} cannot be written to: {error.strerror}") from error
     return file
+
+
+class Companion(Protocol):
+    """What runs beside the service, in the same process, while it serves."""
+
+    def start(self) -> None:
+        """Begin; the service answers already."""
+
+    def stop(self) -> None:
+        """End; nothing asks the service any more. Called even if the start did not succeed."""
+
+
+#: Makes a companion from the configuration, the address of the REST service, and the engine, which does not run yet.
+MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
+
+
+def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Demonstration:
+    """Submits a recorded workload."""
+    # At its speed nobody could read what becomes of all leases.
+    logging.getLogger(journal.__name__).setLevel(logging.WARNING)
+    return Demonstration(url, Path(conf.service.state_path) / "demonstration.json", engine.clock)
 
 
 class Embedded:
     """Everything in one process.
 
-    :param demonstration: whether a recorded workload is submitted
+    :param make_companion: makes what runs beside the service, if anything does
+    :param state_option: what the user calls the option that names the folder of the service
     """
 
-    def __init__(self, conf: cfg.ConfigOpts, *, demonstration: bool) -> None:
-        self._reserved = _reserve(Path(conf.service.state_path))
+    def __init__(
+        self, conf: cfg.ConfigOpts, make_companion: MakeCompanion | None = None, state_option: str = "--state-path"
+    ) -> None:
+        self._state_option = state_option
+        self._reserved = _reserve(Path(conf.service.state_path), state_option)
         self._database = wiring.database(conf)
         migrate.upgrade(self._database)
         self._engine = wiring.EngineService(conf, configuration.engine_name())
         engine_client, reader = wiring.engine_client(conf), SqlReader(self._database, conf.service.site)
         app = rest.application(conf, engine_client, reader, self._engine.clock)
         self._server = rest.server(conf, app)
-        self._demonstration: Demonstration | None = None
-        if demonstration:
-            # At its speed nobody could read what becomes of all leases.
-            logging.getLogger(journal.__name__).setLevel(logging.WARNING)
-            state = Path(conf.service.state_path) / "demonstration.json"
-            self._demonstration = Demonstration(self._server.url, state, self._engine.clock)
+        self._companion = None if make_companion is None else make_companion(conf, self._server.url, self._engine)
 
     def run(self, signals: EndingSignals) -> None:
         """Serve until told to stop.
@@ -146,15 +164,17 @@ class Embedded:
             if signals.wait(_PAUSE):
                 return False
             if time.monotonic() > end:
-                raise InvalidValueError("--state-path", "the engine cannot be started on it; the log says why")
+                raise InvalidValueError(self._state_option, "the engine cannot be started on it; the log says why")
         return True
 
     def _serve(self, signals: EndingSignals) -> None:
         self._server.start()
         print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
-        if self._demonstration is not None:
-            self._demonstration.start()
-        signals.wait()
-        if self._demonstration is not None:
-            self._demonstration.stop()
-        self._server.stop()
+        try:
+            if self._companion is not None:
+                self._companion.start()
+            signals.wait()
+        finally:
+            if self._companion is not None:
+                self._companion.stop()
+            self._server.stop()

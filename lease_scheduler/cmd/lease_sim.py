@@ -5,21 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from lease_scheduler.cmd import campaign, campaign_files, experiments, rate_sweep, simulate, workload_tools
+from lease_scheduler.cmd.messages import OneLineParser
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.simulation.campaigns.runner import CampaignFailedError
 
 _RUNS_FAILED = 1
 _USAGE_ERROR = 2
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the command line, as every other error is said."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(_USAGE_ERROR, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> int:
@@ -30,7 +23,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
     :param arguments: the words after the program's name, those of the process if none
     :param program: what it is called, in errors
     """
-    parser: argparse.ArgumentParser = _Parser(
+    parser: argparse.ArgumentParser = OneLineParser(
         prog=program, description="Simulates leases on the engine of the lease scheduler."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

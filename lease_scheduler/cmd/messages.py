@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from oslo_db.exception import DBConnectionError, DBError, DBNonExistentTable
 
@@ -14,6 +15,14 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the command line, as every other error is said."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def one_line_errors(main: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -31,12 +31,17 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
     except cfg.Error as error:
         raise InvalidValueError("--config-file", str(error)) from error
     for name, text in overrides.items():
-        _override(conf, name, text)
+        override(conf, name, text)
     _check_values(conf)
     return conf
 
 
-def _override(conf: cfg.ConfigOpts, name: str, text: str) -> None:
+def override(conf: cfg.ConfigOpts, name: str, text: str) -> None:
+    """Set one option.
+
+    :param name: as ``group.option``
+    :raises InvalidValueError: there is no such option, or the text is none of its values
+    """
     group, _, option = name.partition(".")
     known = {group.name: {option.dest for option in options} for group, options in opts.list_opts()}
     if option not in known.get(group, ()):

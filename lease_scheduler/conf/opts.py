@@ -9,6 +9,7 @@ from lease_scheduler.conf import (
     blazar,
     enforcement,
     engine,
+    haizea,
     image_transfer,
     nova,
     policy,
@@ -30,6 +31,7 @@ _MODULES = (
     simulated_cloud,
     simulation,
     image_transfer,
+    haizea,
 )
 
 
@@ -40,7 +42,7 @@ def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
 
 def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
     """Groups and options, in the form that oslo-config-generator wants, with those that libraries register later."""
-    later = {nova.GROUP.name: nova.PLUGIN_OPTIONS}
+    later = {module.GROUP.name: module.PLUGIN_OPTIONS for module in (nova, haizea)}
     return [(group, [*options, *later.get(group.name, [])]) for group, options in list_opts()]
 
 

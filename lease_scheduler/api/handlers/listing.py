@@ -10,7 +10,7 @@ from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import ApiRequest
 
 #: Filters that the reader knows by the same name.
-_FILTERS = ("name", "kind", "series_id", "deleted")
+_FILTERS = ("name", "kind", "series_id", "number", "live", "deleted")
 
 
 def wanted_projects(request: ApiRequest, rule: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, Version
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_16, Version
 from lease_scheduler.api.schemas import base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -119,6 +119,8 @@ LIST_QUERY = (
     Parameter("all_projects", base.BOOLEAN, "Leases of all projects; administrators only.", V1_1),
     Parameter("deleted", base.BOOLEAN, "Deleted leases too.", V1_4),
     Parameter("series_id", base.UUID, "Leases of this series.", V1_9),
+    Parameter("number", base.integer(1), "The lease of this number.", V1_16),
+    Parameter("live", base.BOOLEAN, "Without leases that are over.", V1_16),
 )
 SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
 
@@ -194,6 +196,8 @@ def lease(version: Version) -> Schema:
             "max_price": base.MAYBE_NUMBER,
             "expires_at": base.MAYBE_ISO_DATE,
         }
+    if version >= V1_16:
+        properties |= {"number": base.INTEGER, "extras": {"type": "object", "additionalProperties": base.STRING}}
     return base.answer(properties)
 
 

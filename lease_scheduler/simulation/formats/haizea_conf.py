@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,13 @@ _HAIZEA_BEHAVIOUR = {
     "scheduling.suspend_estimate": "sum",
     "image_transfer.keep_replanned": "false",
 }
+
+#: What only a simulation needs that jumps from event to event.
+_UNATTENDED = frozenset({("simulation", "starttime"), ("tracefile", "tracefile")})
+
+#: Haizea's defaults of what counts with the real clock only, seconds.
+_WAKEUP_INTERVAL = 60
+_NON_SCHEDULABLE_INTERVAL = 10
 
 
 @dataclass(frozen=True)
@@ -96,20 +103,11 @@ def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tu
         raise conf.error("general", "mode", "the simulator needs 'mode: simulated'")
     if conf.words["simulation", "clock"] != "simulated":
         raise conf.error("simulation", "clock", "the simulator needs 'clock: simulated'")
-    conf.require_if("scheduling", "backfilling-reservations", "backfilling", ("intermediate",))
-    conf.require_if("scheduling", "suspend-rate", "suspension", ("serial-only", "all"))
-    conf.require_if("scheduling", "resume-rate", "suspension", ("serial-only", "all"))
-    conf.require_if("simulation", "stop-when-time", "stop-when", ("exact",))
-    ours = {option.sets: (section, name) for section, names in OPTIONS.items() for name, option in names.items()}
-    overrides = {sets: conf.words[key] for sets, key in ours.items() if sets is not None and key in conf.words}
+    conf.require_companions()
     stop_when_time = conf.words.get(("simulation", "stop-when-time"))
     status_interval = conf.words.get(("simulation", "status-message-interval"))
     return HaizeaConf(
-        overrides={
-            **_in_force(overrides),
-            **_HAIZEA_BEHAVIOUR,
-            "image_transfer.bandwidth": conf.words["simulation", "imagetransfer-bandwidth"],
-        },
+        overrides=_overrides(conf),
         tracefile=cast(Path, conf.path("tracefile", "tracefile")),
         annotationfile=conf.path("tracefile", "annotationfile"),
         injectionfile=conf.path("tracefile", "injectionfile"),
@@ -133,6 +131,83 @@ def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tu
     )
 
 
+@dataclass(frozen=True)
+class InteractiveConf:
+    """A configuration file of Haizea for an interactive simulation: the real clock, simulated hosts (haizea F19).
+
+    :ivar overrides: as of a simulation
+    :ivar site: the hosts, none if the trace file names them
+    :ivar tracefile: the trace file, of which only the site counts, if any
+    :ivar wakeup_interval: seconds between two looks at everything (haizea F93)
+    :ivar non_schedulable_interval: seconds from now in which nothing is planned to begin (haizea F93)
+    :ivar log_level: STATUS, INFO, DEBUG or VDEBUG
+    :ivar log_file: where the log goes, if the file says it
+    :ivar persistence_file: where leases are kept, none if they are forgotten (haizea F45)
+    :ivar status_message_interval: minutes between status messages, if any (haizea F44)
+    """
+
+    overrides: Mapping[str, str]
+    site: Site | None
+    tracefile: Path | None
+    wakeup_interval: int
+    non_schedulable_interval: int
+    log_level: str
+    log_file: Path | None
+    persistence_file: Path | None
+    status_message_interval: int | None
+
+
+def read_mode(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The mode and the clock that a haizea.conf asks for, e.g. simulated and real; nothing else is checked.
+
+    :raises InputFileError: the file cannot be read or is no configuration file
+    """
+    name = os.fspath(path)
+    parser = parse_sections(name, [line for _, line in read_lines(name)])
+    if not parser.has_option("general", "mode"):
+        raise InputFileError(name, None, "[general] lacks the option 'mode'; add it")
+    clock = OPTIONS["simulation"]["clock"].default or ""
+    return parser.get("general", "mode"), parser.get("simulation", "clock", fallback=clock)
+
+
+def read_interactive_conf(path: str | os.PathLike[str]) -> InteractiveConf:
+    """Read a haizea.conf whose mode is simulated and whose clock is real.
+
+    :raises InputFileError: as for a simulation
+    """
+    name = os.fspath(path)
+    lines = [line for _, line in read_lines(name)]
+    conf = _Conf(name, parse_sections(name, lines), option_lines(lines), needless=_UNATTENDED)
+    if conf.words["general", "lease-failure-handling"] != "cancel":
+        problem = "with the real clock a lease that fails ends alone; take cancel"
+        raise conf.error("general", "lease-failure-handling", problem)
+    conf.require_companions()
+    status_interval = conf.words.get(("simulation", "status-message-interval"))
+    return InteractiveConf(
+        overrides=_overrides(conf),
+        site=_site(conf),
+        tracefile=conf.path("tracefile", "tracefile"),
+        wakeup_interval=int(conf.words.get(("scheduling", "wakeup-interval"), _WAKEUP_INTERVAL)),
+        non_schedulable_interval=int(
+            conf.words.get(("scheduling", "non-schedulable-interval"), _NON_SCHEDULABLE_INTERVAL)
+        ),
+        log_level=conf.words["general", "loglevel"],
+        log_file=conf.path("general", "logfile"),
+        persistence_file=conf.path("general", "persistence-file"),
+        status_message_interval=None if status_interval is None else int(status_interval),
+    )
+
+
+def _overrides(conf: _Conf) -> dict[str, str]:
+    """Our options that the file sets, and those with which we do as Haizea always does."""
+    ours = {option.sets: (section, name) for section, names in OPTIONS.items() for name, option in names.items()}
+    return {
+        **_in_force({sets: conf.words[key] for sets, key in ours.items() if sets is not None and key in conf.words}),
+        **_HAIZEA_BEHAVIOUR,
+        "image_transfer.bandwidth": conf.words["simulation", "imagetransfer-bandwidth"],
+    }
+
+
 def _in_force(overrides: dict[str, str]) -> dict[str, str]:
     """The options without those that Haizea passes over, because another one says that they do not count."""
     idle = set()
@@ -146,7 +221,13 @@ def _in_force(overrides: dict[str, str]) -> dict[str, str]:
 class _Conf:
     """The options of a file, checked one by one and with defaults filled in, and where each of them stands."""
 
-    def __init__(self, path: str, parser: configparser.RawConfigParser, lines: Mapping[tuple[str, str], int]) -> None:
+    def __init__(
+        self,
+        path: str,
+        parser: configparser.RawConfigParser,
+        lines: Mapping[tuple[str, str], int],
+        needless: Collection[tuple[str, str]] = (),
+    ) -> None:
         self._path = path
         self._lines = lines
         #: (section, option) -> text in our spelling
@@ -161,7 +242,7 @@ class _Conf:
                 self.words[section, name] = self.convert(section, name, OPTIONS[section][name].read)
         for section, options in OPTIONS.items():
             for name, option in options.items():
-                if (section, name) not in self.words and option.required:
+                if (section, name) not in self.words and option.required and (section, name) not in needless:
                     raise self.error(section, name, f"[{section}] lacks the option {name!r}; add it")
                 if option.default is not None:
                     self.words.setdefault((section, name), option.default)
@@ -186,6 +267,13 @@ class _Conf:
     def resolved(self, text: str) -> Path:
         """A relative path from the working directory if it exists there, else from the file's folder."""
         return resolved_path(text, self._path)
+
+    def require_companions(self) -> None:
+        """Refuse the absence of options that others make necessary."""
+        self.require_if("scheduling", "backfilling-reservations", "backfilling", ("intermediate",))
+        self.require_if("scheduling", "suspend-rate", "suspension", ("serial-only", "all"))
+        self.require_if("scheduling", "resume-rate", "suspension", ("serial-only", "all"))
+        self.require_if("simulation", "stop-when-time", "stop-when", ("exact",))
 
     def require_if(self, section: str, name: str, other: str, words: tuple[str, ...]) -> None:
         """Refuse the absence of an option that another one's value makes necessary."""

@@ -27,7 +27,7 @@ from lease_scheduler.simulation.formats.lwf_terms import (
     write_start,
 )
 from lease_scheduler.simulation.formats.resource_names import IMPLIED, MANDATORY, type_of
-from lease_scheduler.simulation.formats.times import format_time, parse_duration, parse_instant
+from lease_scheduler.simulation.formats.times import InstantParser, format_time, parse_duration, parse_instant
 from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder, stream_elements
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
@@ -121,15 +121,27 @@ def _read_site(element: Element) -> tuple[Site, frozenset[str]]:
 
 def _read_request(element: Element, types: frozenset[str] | None) -> WorkloadLease:
     element.expect(attributes=("arrival",), children=("lease", "realduration"))
-    submitted = element.convert("arrival", parse_instant)
-    lease = element.require("lease")
+    request = read_lease(element.require("lease"), element.convert("arrival", parse_instant), types)
+    return WorkloadLease(request, _read_real_duration(element, request.duration))
+
+
+def read_lease(
+    lease: Element, submitted: int, types: frozenset[str] | None, parse: InstantParser = parse_instant
+) -> LeaseRequest:
+    """A ``<lease>``; its id is empty if it has none.
+
+    :param submitted: instant of its submission, seconds
+    :param types: the resource types that it may name, none if any
+    :param parse: reads the instants in it
+    :raises InputFileError: it is wrong, naming the line
+    """
     lease.expect(_LEASE_ATTRIBUTES, _LEASE_PARTS)
-    start = read_start(lease.require("start"), submitted)
+    start = read_start(lease.require("start"), submitted, parse)
     length = lease.require("duration")
     length.expect(attributes=("time",))
     duration = length.convert("time", parse_duration)
     deadline_element = lease.find("deadline")
-    deadline = None if deadline_element is None else read_deadline(deadline_element, submitted)
+    deadline = None if deadline_element is None else read_deadline(deadline_element, submitted, parse)
     software = lease.find("software")
     extra = lease.find("extra")
     kind = derive_kind(submitted=submitted, start=start.exact, now=start.now, duration=duration, deadline=deadline)
@@ -139,7 +151,7 @@ def _read_request(element: Element, types: frozenset[str] | None) -> WorkloadLea
     elif kind is LeaseKind.DEADLINE and start.exact is None:
         start = StartTerm(exact=submitted)
     try:
-        request = LeaseRequest(
+        return LeaseRequest(
             # An id that is missing is given when all others are known; no id in a file is empty.
             lease_id=_read_id(lease),
             kind=kind,
@@ -157,7 +169,6 @@ def _read_request(element: Element, types: frozenset[str] | None) -> WorkloadLea
         )
     except InvalidValueError as error:
         raise lease.error(str(error)) from error
-    return WorkloadLease(request, _read_real_duration(element, duration))
 
 
 def _read_id(lease: Element) -> str:

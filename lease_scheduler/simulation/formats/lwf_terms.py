@@ -11,7 +11,7 @@ from lease_scheduler.model.host import Host
 from lease_scheduler.model.lease import DiskImage, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.simulation.formats.resource_names import MAX_HOSTS, class_of, parse_count, type_of
-from lease_scheduler.simulation.formats.times import format_time, parse_instant
+from lease_scheduler.simulation.formats.times import InstantParser, format_time, parse_instant
 from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder
 
 
@@ -34,7 +34,7 @@ class SoftwareTerm:
     image: DiskImage | None = None
 
 
-def read_start(element: Element, submitted: int = 0) -> StartTerm:
+def read_start(element: Element, submitted: int = 0, parse: InstantParser = parse_instant) -> StartTerm:
     """``<start/>``, ``<start><now/></start>`` or ``<start><exact time=.../></start>``."""
     element.expect(children=("now", "exact"))
     if len(element.children) > 1:
@@ -46,13 +46,13 @@ def read_start(element: Element, submitted: int = 0) -> StartTerm:
     if exact is None:
         return StartTerm()
     exact.expect(attributes=("time",))
-    return StartTerm(exact=exact.convert("time", lambda text, field: parse_instant(text, field, submitted)))
+    return StartTerm(exact=exact.convert("time", lambda text, field: parse(text, field, submitted)))
 
 
-def read_deadline(element: Element, submitted: int = 0) -> int:
+def read_deadline(element: Element, submitted: int = 0, parse: InstantParser = parse_instant) -> int:
     """``<deadline time=.../>`` in seconds."""
     element.expect(attributes=("time",))
-    return element.convert("time", lambda text, field: parse_instant(text, field, submitted))
+    return element.convert("time", lambda text, field: parse(text, field, submitted))
 
 
 def read_software(element: Element) -> SoftwareTerm:

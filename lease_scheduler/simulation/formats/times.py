@@ -6,14 +6,25 @@ Durations round up to whole seconds, instants to the nearest one, a half upwards
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED
 
+#: Makes the text of an instant an instant; it also gets the name of the field, and the instant of the submission.
+InstantParser = Callable[[str, str, int], int]
+
 _CLOCK = re.compile(
     r"(?:(?P<days>[0-9]{1,9}):)?(?P<hours>[0-9]{1,9}):(?P<minutes>[0-9]{1,2}):(?P<seconds>[0-9]{1,2}(?:\.[0-9]*)?)"
 )
+#: Haizea writes two digits of a second's fraction and its users any number; Python reads three or six of them.
+_FRACTION = re.compile(r"\.[0-9]*")
+
+#: The last second that has a date of four digits.
+_LAST = 253_402_300_799
+
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]*)?")
 
 
@@ -41,6 +52,34 @@ def parse_instant(text: str, field: str, submitted: int = 0) -> int:
     relative = text.startswith("+")
     seconds = int(_exact_seconds(text.removeprefix("+").lstrip(), field).to_integral_value(ROUND_HALF_UP))
     return submitted + seconds if relative else seconds
+
+
+def parse_moment(text: str, field: str, submitted: int = 0) -> int:
+    """An instant of a service that runs, in whole seconds since the epoch, rounded to the nearest.
+
+    :param text: a date and time as ``2030-01-31 12:00:00.00`` or ``2030-01-31T12:00:00+01:00``, UTC without an offset;
+        plain seconds since the epoch; or as for a duration with a leading ``+``, from the submission on
+    :param field: name of the field, for the error
+    :param submitted: instant of the submission, seconds since the epoch
+    :raises InvalidValueError: the text is none of these. A time of day alone is none, since workloads count from their
+        zero and a service has none
+    """
+    text = text.strip()
+    if text.startswith("+") or _SECONDS.fullmatch(text):
+        return parse_instant(text, field, submitted)
+    try:
+        moment = datetime.fromisoformat(_FRACTION.sub(lambda found: found[0].ljust(7, "0")[:7], text))
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise InvalidValueError(
+            field, f"{text!r} is neither a date and time as 2030-01-31 12:00:00 nor [DD:]HH:MM:SS after a '+'"
+        ) from None
+    return int(Decimal(seconds).to_integral_value(ROUND_HALF_UP))
+
+
+def format_moment(seconds: int) -> str:
+    """An instant in seconds since the epoch as Haizea writes it: ``2030-01-31 12:00:00.00``, UTC."""
+    return datetime.fromtimestamp(min(seconds, _LAST), UTC).strftime("%Y-%m-%d %H:%M:%S.00")
 
 
 def format_time(seconds: int) -> str:

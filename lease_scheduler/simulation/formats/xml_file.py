@@ -5,10 +5,11 @@ The only module that knows lxml.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import IO, Any, TypeVar
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -89,17 +90,31 @@ def stream_elements(path: str | os.PathLike[str], root: str, containers: Collect
     :param containers: children of the root that are lists
     :raises InputFileError: the file cannot be read, is not well-formed, has a document type or another root
     """
-    name = os.fspath(path)
     with open_bytes(path) as stream:
-        events = etree.iterparse(
-            stream, events=("start", "end"), resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False
-        )
-        try:
-            yield from _stream(name, events, root, containers)
-        except etree.XMLSyntaxError as error:
-            # The exception knows only the last of the errors, which may be a mere consequence of the first.
-            line, problem = next(((entry.line, entry.message) for entry in events.error_log), (None, error.msg))
-            raise InputFileError(name, line, f"is not well-formed XML: {problem}") from error
+        yield from _elements(os.fspath(path), stream, root, containers)
+
+
+def parse_element(content: bytes, name: str, root: str) -> Element:
+    """The root element of a document that is no file.
+
+    :param name: what errors call the document
+    :param root: name that the root element must have
+    :raises InputFileError: it is not well-formed, has a document type or another root
+    """
+    found, *children = _elements(name, io.BytesIO(content), root, ())
+    return replace(found, children=tuple(children))
+
+
+def _elements(name: str, stream: IO[bytes], root: str, containers: Collection[str]) -> Iterator[Element]:
+    events = etree.iterparse(
+        stream, events=("start", "end"), resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False
+    )
+    try:
+        yield from _stream(name, events, root, containers)
+    except etree.XMLSyntaxError as error:
+        # The exception knows only the last of the errors, which may be a mere consequence of the first.
+        line, problem = next(((entry.line, entry.message) for entry in events.error_log), (None, error.msg))
+        raise InputFileError(name, line, f"is not well-formed XML: {problem}") from error
 
 
 def _stream(name: str, events: Any, root: str, containers: Collection[str]) -> Iterator[Element]:
@@ -158,6 +173,10 @@ class XmlBuilder:
         etree.indent(self._root)
         content = etree.tostring(self._root, xml_declaration=True, encoding="UTF-8") + b"\n"
         replace_file(path, compressed(content, path))
+
+    def text(self) -> str:
+        """The document in one line."""
+        return str(etree.tostring(self._root, encoding="unicode"))
 
     @staticmethod
     def _set(element: Any, attributes: Mapping[str, str]) -> None:

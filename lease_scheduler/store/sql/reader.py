@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.errors import RefusedError, StoreUnavailableError
 from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.schema import (
     FLOATING_IPS,
@@ -316,10 +317,14 @@ class SqlReader:
 
 def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
     conditions = [LEASES.c[name] == filters[name] for name in _EQUAL if filters.get(name) is not None]
+    if filters.get("number") is not None:
+        conditions.append(LEASES.c.sequence == filters["number"] - 1)
     if filters.get("states"):
         conditions.append(LEASES.c.state.in_(list(filters["states"])))
     if filters.get("statuses"):
         conditions.append(or_(*(_has_status(status) for status in filters["statuses"])))
+    if filters.get("live"):
+        conditions.append(LEASES.c.state.not_in([state.value for state in FINAL_STATES]))
     if not filters.get("deleted"):
         conditions.append(LEASES.c.deleted_at.is_(None))
     return conditions

@@ -41,6 +41,7 @@ def lease(
         end = row["ended"] if took_place else start + row["duration"]
     return {
         "id": row["id"],
+        "number": row["sequence"] + 1,
         "name": row["name"],
         "project_id": row["project_id"],
         "user_id": row["user_id"],

@@ -231,6 +231,10 @@ def test_lists_filter_sort_and_page(database: Engine) -> None:
     assert seen == ["d", "c", "b", "a", "a"]
     assert [view["name"] for view in reader.leases({"statuses": ["ACTIVE"]})] == []
     assert len(reader.leases({"statuses": ["PENDING"]})) == 5
+    numbers = [view["number"] for view in reader.leases({})]
+    assert numbers == sorted(set(numbers)) and numbers[0] >= 1
+    assert [view["number"] for view in reader.leases({"number": numbers[1]})] == [numbers[1]]
+    assert reader.leases({"number": numbers[-1] + 1}) == []
 
 
 def test_allocations_name_the_reservation_of_each_host(database: Engine) -> None:

@@ -104,6 +104,8 @@ class Site:
             "created_at": now,
             "updated_at": None,
             "version": 1,
+            "number": len(self.views) + 1,
+            "extras": lease["extras"],
             "revision": len(self.views) + 1,
             "operation": None,
             "reservations": [self._reservation(each) for each in lease["reservations"]],
