@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from lease_scheduler.cmd import experiments, simulate, workload_tools
+from lease_scheduler.cmd import convert_data, experiments, simulate, workload_tools
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 _USAGE_ERROR = 2
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     simulate.add_parser(commands)
     experiments.add_parser(commands)
     workload_tools.add_parsers(commands)
+    convert_data.add_parser(commands)
     given = parser.parse_args(arguments)
     try:
         return int(given.func(given))

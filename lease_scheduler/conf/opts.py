@@ -5,6 +5,7 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from lease_scheduler.conf import (
+    accounting,
     api,
     blazar,
     enforcement,
@@ -30,6 +31,7 @@ _MODULES = (
     simulated_cloud,
     simulation,
     image_transfer,
+    accounting,
 )
 
 
