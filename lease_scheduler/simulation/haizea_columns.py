@@ -5,9 +5,9 @@ Times are in s. A value that there is nothing to measure for is left out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation import metrics
@@ -72,13 +72,11 @@ _REFUSED = -1
 
 def delays(lease: Lease) -> dict[str, Cell]:
     """How long a lease waited, and its bounded slowdown (haizea F83)."""
-    waiting, slowdown = metrics.waiting_times([lease])[0], metrics.bounded_slowdowns([lease])[0]
-    found: dict[str, Cell] = {}
-    if not math.isnan(waiting):
-        found["Waiting time"] = int(waiting)
-    if not math.isnan(slowdown):
-        found["Slowdown"] = float(slowdown)
-    return found
+    found: dict[str, Cell] = {
+        "Waiting time": waiting_time(lease),
+        "Slowdown": bounded_slowdown(lease, lease.accumulated),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def outcome(lease: Lease) -> dict[str, Cell]:

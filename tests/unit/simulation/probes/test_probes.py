@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
@@ -21,7 +23,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 ONE = Resources({"VCPU": 1})
 
 
-def _request(lease_id: str, kind: LeaseKind, submitted: int, nodes: int = 2, **terms: int) -> WorkloadLease:
+def _request(lease_id: str, kind: LeaseKind, submitted: int, nodes: int = 2, **terms: Any) -> WorkloadLease:
     extras = {"SWF_queue": "4", "State": "odd"} if kind is LeaseKind.BEST_EFFORT else {}
     node_sets = (NodeSet(nodes, ONE),)
     duration = terms.pop("duration", 100)
@@ -115,9 +117,9 @@ def test_best_effort_leases() -> None:
     assert accounting.leases["second"] == {"Waiting time": 90, "Slowdown": 1.9}
     assert accounting.leases["third"] == {"Waiting time": 190, "Slowdown": 2.9}
     assert [entry.instant for entry in accounting.counters["Best-effort completed"].entries] == [100, 200, 300]
-    queue = [(entry.instant, entry.value) for entry in accounting.counters["Queue size"].entries]
-    assert queue[0] == (0, 0)
-    assert queue[-1][1] == 0
+    queue = accounting.counters["Queue size"].entries
+    assert queue[0] == Entry(0, 0)
+    assert queue[-1].value == 0
     assert accounting.run == {"Total best-effort completed": 3, "all-best-effort": 300}
 
 
