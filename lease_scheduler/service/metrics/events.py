@@ -122,6 +122,8 @@ class EventMetrics:
         )
         for repair in ("destroyed", "gone", "moved"):
             self._repaired.labels(repair)
+        for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
+            self._revenue.labels(outcome)
         for kind in LeaseKind:
             self._refusals.labels(kind.value)
 

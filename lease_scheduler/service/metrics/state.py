@@ -12,8 +12,9 @@ from prometheus_client.registry import Collector
 
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
 
@@ -48,6 +49,7 @@ class StateMetrics(Collector):
 
     def __init__(self, *, per_project: bool = False) -> None:
         self._per_project = per_project
+        self._amounts = _Amounts()
         #: Gives the present state, none if that is not known; to be set while this engine leads.
         self.look: Callable[[], Observation | None] = lambda: None
 
@@ -56,8 +58,9 @@ class StateMetrics(Collector):
         seen = self.look()
         if seen is None:
             return
+        held = self._amounts.held(seen)
         yield from _leases(seen.leases)
-        yield from _resources(seen)
+        yield from _resources(seen, held)
         yield from _hosts(seen.hosts)
         yield from _orders(seen.orders, seen.now)
         if seen.price_rate is not None:
@@ -67,7 +70,35 @@ class StateMetrics(Collector):
                 seen.price_rate,
             )
         if self._per_project:
-            yield from _projects(seen)
+            yield from _projects(seen, held)
+
+
+class _Amounts:
+    """What leases hold, computed anew only for those that are new or have other hosts."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[LeaseRequest, Reservation, Site, Mapping[str, int]]] = {}
+
+    def held(self, seen: Observation) -> dict[str, Mapping[str, int]]:
+        """Lease id -> resource class -> amount, of leases that hold something at the instant."""
+        known = {}
+        for lease in seen.leases:
+            first = lease.reservations[0] if lease.reservations else None
+            if first is not None and (lease.active_since is not None or first.start <= seen.now < first.end):
+                before = self._known.get(lease.lease_id)
+                # The same objects, not equal ones: to compare the values would take as long as to compute.
+                if before is None or any(
+                    a is not b for a, b in zip(before, (lease.request, first, seen.site), strict=False)
+                ):
+                    before = (lease.request, first, seen.site, _occupied(lease.request, first, seen.site))
+                known[lease.lease_id] = before
+        self._known = known
+        return {lease_id: entry[3] for lease_id, entry in known.items()}
+
+
+def _occupied(request: LeaseRequest, reservation: Reservation, site: Site) -> dict[str, int]:
+    nodes = [(node_set.count, node_set.resources) for node_set in request.nodes]
+    return occupation(nodes, [site.hosts[number].capacity for number in reservation.assignment])[1]
 
 
 def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
@@ -77,7 +108,7 @@ def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
     yield GaugeMetricFamily("lease_scheduler_queue_length", "Leases that wait in the queue for their turn", queue)
 
 
-def _resources(seen: Observation) -> Iterator[Metric]:
+def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     capacity, in_service = Counter[str](), Counter[str]()
     for host in seen.hosts:
         if host.reservable:
@@ -89,7 +120,7 @@ def _resources(seen: Observation) -> Iterator[Metric]:
         capacity[FLOATING_IP] = in_service[FLOATING_IP] = addresses
     held, in_use = Counter[str](), Counter[str]()
     for lease in seen.leases:
-        amounts = _occupied(lease, seen)
+        amounts = held_by.get(lease.lease_id, {})
         held.update(amounts)
         if lease.active_since is not None:
             in_use.update(amounts)
@@ -101,15 +132,6 @@ def _resources(seen: Observation) -> Iterator[Metric]:
     yield _by_class("free", "What no lease holds of the hosts that are in service", classes, free)
     shares = {name: in_use[name] / capacity[name] for name in classes if capacity[name]}
     yield _by_class("utilization_ratio", "Share of the capacity that leases that run hold", sorted(shares), shares)
-
-
-def _occupied(lease: Lease, seen: Observation) -> dict[str, int]:
-    """What a lease holds at the instant."""
-    first = lease.reservations[0] if lease.reservations else None
-    if first is None or not (lease.active_since is not None or first.start <= seen.now < first.end):
-        return {}
-    nodes = [(node_set.count, node_set.resources) for node_set in lease.request.nodes]
-    return occupation(nodes, [seen.site.hosts[number].capacity for number in first.assignment])[1]
 
 
 def _by_class(name: str, help_text: str, classes: Iterable[str], values: Mapping[str, float]) -> Metric:
@@ -138,13 +160,13 @@ def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:
     yield _labelled("lease_scheduler_order_oldest_age_seconds", "Age of the oldest of them", ["kind"], ages)
 
 
-def _projects(seen: Observation) -> Iterator[Metric]:
+def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
     leases = Counter[tuple[str, str]]()
     held = Counter[tuple[str, str]]()
     for lease in seen.leases:
         project_id = seen.documents[lease.lease_id].project_id
         leases[project_id, lease.kind.value] += 1
-        for name, amount in _occupied(lease, seen).items():
+        for name, amount in held_by.get(lease.lease_id, {}).items():
             held[project_id, name] += amount
     yield _labelled(
         "lease_scheduler_project_leases", "Leases of a project that are not over", ["project_id", "kind"], leases

@@ -21,6 +21,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
 from lease_scheduler.store.sql import migrate
@@ -75,6 +76,7 @@ class Service:
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
         self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
+        self.metrics = EngineMetrics()
         self.site = self._lead()
         pool = PoolKeeper(self.site)
         for number in (1, 2):
@@ -100,7 +102,9 @@ class Service:
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0),
             lambda: None,
             self._make_pricing,
+            self.metrics,
         )
+        self.metrics.bind(site.look, store.count_messages())
         site.start()
         self.leases = Leases(site, Enforcement())
         return site
