@@ -53,6 +53,7 @@ def test_they_tell_what_was_done(service: Service) -> None:
     assert _value(service, "lease_transitions_total", kind="best-effort", state="done") == 1
     assert _value(service, "lease_bounded_slowdown_ratio_count", kind="best-effort") == 1
     used = _value(service, "node_seconds_total", kind="best-effort", phase="run")
+    assert used is not None
     (recorded,) = service.reader.usage(None, 0, service.clock.now() + HOUR, service.clock.now())
     assert used == recorded["node_seconds"]
     assert 600 <= used < 700
