@@ -21,7 +21,7 @@ from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.conf.values import planning_options, policy_options
-from lease_scheduler.engine.records import DeposedError
+from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
 from lease_scheduler.model.host import Site
@@ -322,15 +322,18 @@ class EngineService:
 
     def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
         """Whoever tells others what happens here."""
-        senders: list[Outbox | Teller] = []
-        topics = self._conf.service.notification_topics
-        if topics:
-            transport = notification_transport(self._conf)
-            waiting = self._metrics.events.notifications_waiting
-            senders.append(Outbox(store, Notifier(transport, self._name, topics).send, waiting.dec))
+        waiting = self._metrics.events.notifications_waiting
+        senders: list[Outbox | Teller] = [Outbox(store, self._send_notification(), waiting.dec)]
         if enforcement.follows:
             senders.append(Teller(store, enforcement))
         return senders
+
+    def _send_notification(self) -> Callable[[Message], None]:
+        """Sends a notification; where nobody wants any, that is to forget it."""
+        topics = self._conf.service.notification_topics
+        if not topics:
+            return lambda message: None
+        return Notifier(notification_transport(self._conf), self._name, topics).send
 
     def _heartbeat(self) -> bool:
         """Give a sign of life; false if another engine has taken over."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -61,3 +64,20 @@ def test_counts_are_equal_to_what_was_done(make: Make) -> None:
     assert _of(found, rpc, method="create_host", code="200") == 4
     assert _of(found, "process_resident_memory_bytes") > 0
     assert wait_until(lambda: _of(_scrape(service), "lease_scheduler_notifications_waiting") == 0, 60)
+
+
+def test_notifications_that_nobody_wants_do_not_pile_up(make: Make) -> None:
+    service = make(configuration="[simulated_cloud]\nhosts = 1\n[service]\nnotification_topics =\n")
+    service.start()
+    rest = Rest(service)
+    rest.register(1)
+    lease = rest.lease("short", "immediate", duration=1)
+    assert wait_until(lambda: rest.get(f"leases/{lease['id']}")["lease"]["state"] == "done", 60)
+    database = next(service.folder.rglob("lease-scheduler.sqlite"))
+
+    def waiting() -> int:
+        with closing(sqlite3.connect(database)) as connection:
+            return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+    assert wait_until(lambda: waiting() == 0, 60)
+    assert _of(_scrape(service), "lease_scheduler_notifications_waiting") == 0

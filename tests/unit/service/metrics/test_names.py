@@ -52,6 +52,12 @@ def test_names_keep_to_the_conventions_of_prometheus() -> None:
         assert not re.search(r"_(minutes|hours|milliseconds|percent|total|count|sum)$", name)
 
 
+def test_the_documentation_has_every_metric() -> None:
+    text = (ETC.parent / "doc" / "source" / "admin" / "monitoring.rst").read_text()
+    listed = set(re.findall(r"^   \* - ``(lease_scheduler_[a-z_]+)``$", text, re.MULTILINE))
+    assert listed == {name + ("_total" if kind == "counter" else "") for name, kind in _families().items()}
+
+
 @pytest.mark.parametrize("file", ["prometheus-alerts.yaml", "grafana-dashboard.json"])
 def test_alerts_and_dashboard_name_metrics_that_exist(file: str) -> None:
     used = set(re.findall(r"\blease_scheduler_[a-z_]+\b", (ETC / file).read_text()))
