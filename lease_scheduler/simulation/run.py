@@ -15,7 +15,13 @@ from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_mapper,
+    load_preemption,
+    load_pricing,
+)
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
@@ -60,6 +66,7 @@ class Run:
             load_preemption(settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
+            mapper=load_mapper(settings.mapper, options),
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()

@@ -72,7 +72,8 @@ def test_notifications_that_nobody_wants_do_not_pile_up(make: Make) -> None:
     rest = Rest(service)
     rest.register(1)
     lease = rest.lease("short", "immediate", duration=1)
-    assert wait_until(lambda: rest.get(f"leases/{lease['id']}")["lease"]["state"] == "done", 60)
+    path = f"leases/{lease['id']}"
+    assert wait_until(lambda: rest.get(path)["lease"]["state"] == "done", 60), rest.get(f"{path}/history")
     database = next(service.folder.rglob("lease-scheduler.sqlite"))
 
     def waiting() -> int:
