@@ -263,6 +263,7 @@ class EngineService:
         store = SqlStore(self._database, conf.service.site)
         store.take_over(self._name, self.clock.now())
         self._store = store
+        waiting = store.count_messages()
         site = SiteEngine(
             store,
             self.driver,
@@ -274,7 +275,7 @@ class EngineService:
             self._make_pricing,
             self._metrics,
         )
-        self._metrics.bind(site.look, store.count_messages())
+        self._metrics.bind(site.look, waiting)
         enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
             report_ends(site)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
@@ -28,40 +30,41 @@ def show(request: ApiRequest) -> Answer:
     project_id = wanted_projects(request, "usage:all_projects")
     end = dates.parse_date(query["end"], "end", now, True) if "end" in query else now
     start = dates.parse_date(query["start"], "start", now, True) if "start" in query else end - _MONTH
-    if end <= start:
+    if end <= max(0, start):
         raise ApiError(400, "end: must be later than start", "end")
-    if start < 0:
-        raise ApiError(400, "start: must not be before 1970", "start")
+    # Before, there was nothing.
+    start = max(0, start)
     step = _step(query["interval"], start, end) if "interval" in query else None
     rows = request.reader.usage(project_id, start, end, now, step)
+    # What is over in this very second counts, unless somebody says where to end.
+    until = end if "end" in query else end + 1
     money: list[Document] = []
     if request.version >= V1_12:
-        # What is over in this very second counts, unless somebody says where to end.
-        until = end if "end" in query else end + 1
         money = request.reader.revenue(project_id, start, until, step)
         if step is not None:
             last = max(start, (end - 1) - (end - 1) % step)
             money = [{**row, "start": min(row["start"], last)} for row in money]
-    delays = request.reader.delays(project_id, start, end) if request.version >= V1_14 else []
+    delays = request.reader.delays(project_id, start, until) if request.version >= V1_14 else []
+    used_by, paid_by, waited_by = (_grouped(each, "project_id") for each in (rows, money, delays))
     wanted = {project_id} if project_id is not None else set()
-    projects = sorted({row["project_id"] for row in [*rows, *money, *delays]} | wanted)
-    usage = [_project(name, _of(rows, name)) for name in projects]
+    projects = sorted(used_by.keys() | paid_by.keys() | waited_by.keys() | wanted)
+    usage = [_project(name, used_by[name]) for name in projects]
     body: Document = {"start": dates.iso_date(start), "end": dates.iso_date(end), "usage": usage}
     if request.version >= V1_12:
         for project in usage:
-            project["revenue"] = _revenue(_of(money, project["project_id"]))
+            project["revenue"] = _revenue(paid_by[project["project_id"]])
     if request.version >= V1_14:
         for project in usage:
-            _add_delays(project["kinds"], _of(delays, project["project_id"]))
+            _add_delays(project["kinds"], waited_by[project["project_id"]])
     if step is not None:
         body["interval"] = step
         for project in usage:
             name = project["project_id"]
-            project["history"] = _history(_of(rows, name), _of(money, name), end, step)
+            project["history"] = _history(used_by[name], paid_by[name], end, step)
         if project_id is None:
-            used = _by_step(rows)
+            used = _grouped(rows, "start")
             capacity = request.reader.capacity(start, end, step)
-            body["history"] = [_in_all(entry, used.get(entry["start"], [])) for entry in capacity]
+            body["history"] = [_in_all(entry, used[entry["start"]]) for entry in capacity]
     return Answer(body)
 
 
@@ -73,8 +76,12 @@ def _step(interval: str, start: int, end: int) -> int:
     return step
 
 
-def _of(rows: Iterable[Document], project_id: str) -> list[Document]:
-    return [row for row in rows if row["project_id"] == project_id]
+def _grouped(rows: Iterable[Document], key: str) -> defaultdict[Any, list[Document]]:
+    """Rows by what they have under a key."""
+    found: defaultdict[Any, list[Document]] = defaultdict(list)
+    for row in rows:
+        found[row[key]].append(row)
+    return found
 
 
 def _project(project_id: str, rows: list[Document]) -> Document:
@@ -101,23 +108,16 @@ def _add_delays(kinds: Document, delays: Iterable[Document]) -> None:
 
 def _history(rows: list[Document], money: list[Document], end: int, step: int) -> list[Document]:
     """The steps in which a project used something, or in which something was earned or missed."""
-    used, earned = _by_step(rows), _by_step(money)
+    used, earned = _grouped(rows, "start"), _grouped(money, "start")
     return [
         {
             "start": dates.iso_date(beginning),
             "end": dates.iso_date(min(end, beginning - beginning % step + step)),
-            **_hours(used.get(beginning, [])),
-            "revenue": _revenue(earned.get(beginning, [])),
+            **_hours(used[beginning]),
+            "revenue": _revenue(earned[beginning]),
         }
         for beginning in sorted({*used, *earned})
     ]
-
-
-def _by_step(rows: Iterable[Document]) -> dict[int, list[Document]]:
-    found: dict[int, list[Document]] = {}
-    for row in rows:
-        found.setdefault(row["start"], []).append(row)
-    return found
 
 
 def _in_all(entry: Document, rows: list[Document]) -> Document:

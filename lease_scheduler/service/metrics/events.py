@@ -14,7 +14,7 @@ from lease_scheduler.model.states import LeaseState
 
 #: What the engine counts (``engine.interfaces.Recorder.count``) -> what that is, for people.
 COUNTED = {
-    "suspensions": "Suspensions, with or without saving memory, that were begun",
+    "suspensions": "Suspensions that were begun",
     "resumptions": "Resumptions that were begun",
     "migrations": "Virtual machines whose saved memory was moved",
     "preemptions": "Leases that made room for a reservation",

@@ -7,6 +7,7 @@ and end, and each size of lease.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -196,18 +197,20 @@ class UsageReader:
     def capacity(self) -> list[Document]:
         """See ``api.interfaces.Reader.capacity``."""
         hosts = select(HOSTS.c.created_at, HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True))
-        parts = [(row.created_at, row.capacity) for row in self._connection.execute(hosts)]
+        arrivals = [(row.created_at, row.capacity) for row in self._connection.execute(hosts)]
         addresses = select(FLOATING_IPS.c.created_at).where(FLOATING_IPS.c.reservable.is_(True))
-        parts += [(created_at, {FLOATING_IP: 1}) for created_at in self._connection.execute(addresses).scalars()]
-        found = []
+        arrivals += [(created_at, {FLOATING_IP: 1}) for created_at in self._connection.execute(addresses).scalars()]
+        arrivals.sort(key=lambda arrival: arrival[0], reverse=True)
+        there, found = Counter[str](), []
         for beginning, seconds in self._split(self._start, self._end):
-            amounts: dict[str, int] = {}
-            for created_at, capacity in parts:
-                there = beginning + seconds - max(beginning, created_at)
-                if there > 0:
-                    for name, amount in capacity.items():
-                        amounts[name] = amounts.get(name, 0) + amount * there
-            found.append({"start": beginning, "end": beginning + seconds, "resource_seconds": amounts})
+            end = beginning + seconds
+            amounts = Counter({name: amount * seconds for name, amount in there.items()})
+            while arrivals and arrivals[-1][0] < end:
+                since, capacity = arrivals.pop()
+                there.update(capacity)
+                for name, amount in capacity.items():
+                    amounts[name] += amount * (end - max(beginning, since))
+            found.append({"start": beginning, "end": end, "resource_seconds": dict(amounts)})
         return found
 
 

@@ -357,7 +357,7 @@ class TestUsage:
         ("query", "field"),
         [
             ("start=2030-02-01 00:00&end=2030-01-01 00:00", "end"),
-            ("start=1960-01-01 00:00", "start"),
+            ("start=1960-01-01 00:00&end=1961-01-01 00:00", "end"),
             ("interval=week", "interval"),
             ("interval=0", "interval"),
             ("interval=60", "interval"),
