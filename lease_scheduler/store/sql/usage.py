@@ -46,8 +46,12 @@ class UsageReader:
     def usage(self, now: int) -> list[Document]:
         """See ``api.interfaces.Reader.usage``."""
         found: dict[tuple[str, str, str, int], Document] = {}
+        # Many are of one size.
+        known: dict[str, Mapping[str, int]] = {}
         for row in self._sums():
-            resources = json.loads(row.resources)
+            resources = known.get(row.resources)
+            if resources is None:
+                resources = known[row.resources] = json.loads(row.resources)
             for beginning, seconds in self._parts(row):
                 _add(found, (row.project_id, row.kind, row.phase, beginning), seconds, row.nodes, resources)
         for project_id, kind, since, nodes, resources in self._running():

@@ -325,11 +325,12 @@ def test_what_was_earned_and_missed_is_told(make: Make) -> None:
     assert wait_until(service.is_in(done, "done"), 20)
     end = service.clock.now() + 1
     found = {row.pop("project_id"): row for row in service.reader.revenue(None, now - 5, end)}
+    start = {"start": now - 5}
     assert found == {
         "project": pytest.approx(
-            {"earned": price, "undercharged": 3 - price, "rejected": 5.0, "rejected_by_user": 0.0}
+            start | {"earned": price, "undercharged": 3 - price, "rejected": 5.0, "rejected_by_user": 0.0}
         ),
-        "other": pytest.approx({"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 1.5}),
+        "other": pytest.approx(start | {"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 1.5}),
     }
     assert [row["project_id"] for row in service.reader.revenue("other", now - 5, end)] == ["other"]
     assert service.reader.revenue(None, end, end + HOUR) == []
