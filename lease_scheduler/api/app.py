@@ -26,6 +26,7 @@ from lease_scheduler.api.interfaces import (
     StoreUnavailableError,
     Trusts,
 )
+from lease_scheduler.api.metrics import ROUTE
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, requested
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Services
@@ -172,6 +173,11 @@ def _response(code: int, answer: Answer) -> flask.Response:
 
 
 def _begin() -> None:
+    rule = flask.request.url_rule
+    if rule is not None:
+        # The files of the page are many, and of no interest one by one.
+        is_page = rule.endpoint.startswith("page")
+        flask.request.environ[ROUTE] = "page" if is_page else rule.rule.removesuffix(".json")
     flask.g.request_id = request_id_of(flask.request.headers)
     flask.g.version = MINIMUM
     flask.g.version = requested(flask.request.headers)

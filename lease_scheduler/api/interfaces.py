@@ -209,19 +209,35 @@ class Reader(Protocol):
         """
         ...
 
-    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
-        """What was occupied in ``[start, end)``, one entry per project, kind and phase.
+    def usage(self, project_id: str | None, start: int, end: int, now: int, step: int | None = None) -> list[Document]:
+        """What was occupied in ``[start, end)``, one entry per project, kind, phase and step.
 
-        ``project_id``, ``kind``, ``phase``, ``node_seconds``, ``resource_seconds`` ({class: amount x seconds}); of all
-        projects if none is given. Leases that still run count up to now.
+        ``project_id``, ``kind``, ``phase``, ``start``, ``node_seconds``, ``resource_seconds`` ({class: amount x
+        seconds}); of all projects if none is given. Leases that still run count up to now. Steps begin at multiples of
+        ``step`` seconds since the epoch, the first one at ``start``; without, there is one step.
         """
         ...
 
-    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """What was earned and what was missed in ``[start, end)``, one entry per project that there is anything of.
+    def revenue(self, project_id: str | None, start: int, end: int, step: int | None = None) -> list[Document]:
+        """What was earned and what was missed in ``[start, end)``, one entry per project and step with anything in it.
 
-        ``project_id``, and money: ``earned``, and what was missed because it was ``undercharged``, ``rejected`` for
-        want of a place or ``rejected_by_user``
+        ``project_id``, ``start``, and money: ``earned``, and what was missed because it was ``undercharged``,
+        ``rejected`` for want of a place or ``rejected_by_user``
+        """
+        ...
+
+    def delays(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """How long leases that were done in ``[start, end)`` had waited, one entry per project and kind.
+
+        ``project_id``, ``kind``, ``done`` (their number), ``mean_wait`` (s) and ``mean_bounded_slowdown``, both null
+        for reservations
+        """
+        ...
+
+    def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
+        """What could have been used in ``[start, end)``, one entry per step: ``start``, ``end``, ``resource_seconds``.
+
+        It is known of the hosts and addresses that there are now, since they came into the pool.
         """
         ...
 

@@ -93,24 +93,62 @@ class ShowUsage(ListCommand):
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--revenue", action="store_true", help="With what was earned and what was missed")
+        parser.add_argument(
+            "--by",
+            metavar="<interval>",
+            help="A line for every step of time in which there was something: day, hour (both of UTC), or seconds",
+        )
         parser.add_argument("--start", metavar="<date>", help="From here on (default: 30 days before the end)")
         parser.add_argument("--end", metavar="<date>", help="Up to here (default: now)")
         whose = parser.add_mutually_exclusive_group()
         whose.add_argument("--project", metavar="<project-id>", help="Of this project (default: one's own)")
         whose.add_argument("--all-projects", action="store_true", help="Of all projects (admin only)")
+        whose.add_argument(
+            "--capacity",
+            action="store_true",
+            help="Of all projects together, beside what they could have used, for every step; by day without --by "
+            "(admin only)",
+        )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
         query = {
             "start": parsed.start,
             "end": parsed.end,
             "project_id": parsed.project,
-            "all_projects": parsed.all_projects or None,
+            "all_projects": parsed.all_projects or parsed.capacity or None,
         }
         columns = ["project_id", "node_hours", "resource_hours", "kinds"]
+        if parsed.by or parsed.capacity:
+            query["interval"] = parsed.by or "day"
+            found = client.request("GET", "/usage", terms.USAGE_HISTORY, query=query)
+            return _steps(found, revenue=parsed.revenue, capacity=parsed.capacity)
         if parsed.revenue:
             found = client.request("GET", "/usage", terms.PRICES, query=query)
             return output.rows(found["usage"], [*columns, "revenue"])
         return output.rows(client.request("GET", "/usage", "1.10", query=query)["usage"], columns)
+
+
+def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
+    """A line for each step, with a column for each resource, as spreadsheets want it."""
+    if capacity:
+        steps = found["history"]
+    else:
+        steps = [
+            {"project_id": project["project_id"], **step} for project in found["usage"] for step in project["history"]
+        ]
+    classes = sorted({name for step in steps for name in step["resource_hours"] | step.get("capacity_hours", {})})
+    columns = [*([] if capacity else ["project_id"]), "start", "end", "node_hours"]
+    for name in classes:
+        columns += [f"{name}_hours", *([f"{name}_capacity_hours"] if capacity else [])]
+    if revenue and not capacity:
+        columns += ["earned", "undercharged", "rejected", "rejected_by_user"]
+    lines = []
+    for step in steps:
+        hours = {f"{name}_hours": step["resource_hours"].get(name, 0.0) for name in classes}
+        of_all = {f"{name}_capacity_hours": step.get("capacity_hours", {}).get(name, 0.0) for name in classes}
+        money = step.get("revenue", {"earned": 0.0, "missed": {}})
+        lines.append({**step, **hours, **of_all, "earned": money["earned"], **money["missed"]})
+    return columns, [[line.get(name) for name in columns] for line in lines]
 
 
 class ShowFeed(PlainCommand):

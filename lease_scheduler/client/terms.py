@@ -13,6 +13,9 @@ ON_END = ("delete", "shelve", "snapshot", "keep")
 #: The microversion that brought prices.
 PRICES = "1.12"
 
+#: That of usage by steps of time.
+USAGE_HISTORY = "1.14"
+
 #: That of servers which boot from volumes.
 _VOLUMES = "1.13"
 

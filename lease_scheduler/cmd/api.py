@@ -9,6 +9,7 @@ from oslo_log import log
 
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 
@@ -20,9 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     log.setup(conf, configuration.PROJECT)
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
-    server = rest.server(conf, rest.application(conf, *wiring.for_api(conf)))
+    registry = process_registry()
+    server = rest.server(conf, rest.application(conf, *wiring.for_api(conf), registry))
+    metrics = None
+    if conf.metrics.enabled:
+        metrics = MetricsServer(registry, conf.metrics.host, conf.metrics.api_port, "api_port")
     signals = EndingSignals()
     server.start()
     print(f"listening on {server.url}", flush=True)
     signals.wait()
     server.stop()
+    if metrics is not None:
+        metrics.stop()

@@ -20,6 +20,7 @@ from oslo_log import log
 from lease_scheduler.cmd import configuration, rest, wiring
 from lease_scheduler.cmd.demonstration import Demonstration
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.metrics_server import process_registry
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service import journal
@@ -136,9 +137,10 @@ class Embedded:
         self._reserved = _reserve(Path(conf.service.state_path), state_option)
         self._database = wiring.database(conf)
         migrate.upgrade(self._database)
-        self._engine = wiring.EngineService(conf, configuration.engine_name())
+        registry = process_registry()
+        self._engine = wiring.EngineService(conf, configuration.engine_name(), registry)
         engine_client, reader = wiring.engine_client(conf), SqlReader(self._database, conf.service.site)
-        app = rest.application(conf, engine_client, reader, self._engine.clock)
+        app = rest.application(conf, engine_client, reader, self._engine.clock, registry, shows_metrics=True)
         self._server = rest.server(conf, app)
         self._companion = None if make_companion is None else make_companion(conf, self._server.url, self._engine)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,8 @@ from oslo_service.backend import BackendType, init_backend
 
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
+from lease_scheduler.model.errors import InvalidValueError
 
 # Before anything else of oslo.service is imported; its default is another one.
 init_backend(BackendType.THREADING)
@@ -18,6 +21,8 @@ init_backend(BackendType.THREADING)
 from oslo_service import service  # noqa: E402
 
 from lease_scheduler.cmd.wiring import EngineService, check_engine  # noqa: E402
+
+LOG = logging.getLogger(__name__)
 
 
 class _Process(service.Service):  # type: ignore[misc]
@@ -27,12 +32,24 @@ class _Process(service.Service):  # type: ignore[misc]
         super().__init__()
         self._conf = conf
         self._engine: EngineService | None = None
+        self._metrics: MetricsServer | None = None
 
     def start(self) -> None:
-        self._engine = EngineService(self._conf, configuration.engine_name())
+        registry = process_registry()
+        self._engine = EngineService(self._conf, configuration.engine_name(), registry)
         self._engine.start()
+        group = self._conf.metrics
+        if group.enabled:
+            try:
+                self._metrics = MetricsServer(registry, group.host, group.engine_port, "engine_port")
+            except InvalidValueError:
+                # Leases are more important, and another engine on this machine may have the same configuration.
+                LOG.exception("nobody can ask this engine for metrics")
 
     def stop(self, graceful: bool = False) -> None:
+        if self._metrics is not None:
+            self._metrics.stop()
+            self._metrics = None
         if self._engine is not None:
             self._engine.stop()
             self._engine = None

@@ -6,7 +6,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from lease_scheduler.cmd import campaign, campaign_files, experiments, rate_sweep, simulate, workload_tools
+from lease_scheduler.cmd import (
+    campaign,
+    campaign_files,
+    convert_data,
+    experiments,
+    rate_sweep,
+    simulate,
+    workload_tools,
+)
 from lease_scheduler.cmd.messages import OneLineParser
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.simulation.campaigns.runner import CampaignFailedError
@@ -33,6 +41,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
     experiments.add_parser(commands)
     workload_tools.add_parsers(commands)
     rate_sweep.add_parser(commands)
+    convert_data.add_parser(commands)
     given = parser.parse_args(arguments)
     try:
         return int(given.func(given))

@@ -10,10 +10,12 @@ from oslo_config import cfg
 from oslo_middleware.healthcheck import Healthcheck
 from oslo_middleware.http_proxy_to_wsgi import HTTPProxyToWSGI
 from oslo_policy import policy
+from prometheus_client import CollectorRegistry, make_wsgi_app
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.interfaces import EngineClient, Reader
+from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cloud.driver import WaitingClock
@@ -26,8 +28,20 @@ Application = Callable[..., Any]
 _CONNECTIONS = 2_000
 
 
-def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, clock: WaitingClock) -> Application:
-    """The WSGI application with all that stands in front of it: health check, tokens, and what a proxy says."""
+def application(
+    conf: cfg.ConfigOpts,
+    engine: EngineClient,
+    reader: Reader,
+    clock: WaitingClock,
+    registry: CollectorRegistry | None = None,
+    *,
+    shows_metrics: bool = False,
+) -> Application:
+    """The WSGI application with all that stands in front of it: health check, tokens, and what a proxy says.
+
+    :param registry: where requests are counted, if anywhere
+    :param shows_metrics: whether everybody who reaches it can read the registry at ``/metrics``
+    """
     settings = ApiSettings(
         auth=conf.api.auth_strategy, maximum_body=conf.api.maximum_body, maximum_page=conf.api.maximum_limit
     )
@@ -38,7 +52,12 @@ def application(conf: cfg.ConfigOpts, engine: EngineClient, reader: Reader, cloc
 
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
-    return HTTPProxyToWSGI(DispatcherMiddleware(app, {"/healthcheck": Healthcheck(None, conf)}), conf)
+    others: dict[str, Application] = {"/healthcheck": Healthcheck(None, conf)}
+    if registry is not None:
+        app = RequestMetrics(registry).measured(app)
+        if shows_metrics:
+            others["/metrics"] = make_wsgi_app(registry)
+    return HTTPProxyToWSGI(DispatcherMiddleware(app, others), conf)
 
 
 def is_loopback(host: str) -> bool:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
+from lease_scheduler.simulation.formats.data_file import write_data_file
 from lease_scheduler.simulation.formats.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
 from lease_scheduler.simulation.formats.resource_names import parse_site
@@ -72,15 +73,26 @@ def simulate(given: argparse.Namespace) -> int:
     overrides = {**(haizea.overrides if haizea else {}), **_assignments(given.set)}
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
     settings = run_settings(conf)
+    data_file = _data_file(conf.accounting.datafile, haizea)
     workload = _workload(given, haizea)
     workload = replace(workload, site=_site(workload, haizea, conf.simulation.resources))
     workload = apply_overheads(workload, overhead_options(conf))
     result = _run(Run(workload, settings), quiet=given.quiet)
     if given.output:
         _report(result, Path(given.output), quiet=given.quiet)
+    if data_file is not None:
+        write_data_file(result.accounting, result.workload_name, data_file)
     if not given.quiet:
         print_summary(result)
     return 0
+
+
+def _data_file(name: str | None, haizea: HaizeaConf | None) -> Path | None:
+    """Where the data file goes: as our options say, else as Haizea's configuration does."""
+    path = Path(name) if name else haizea.data_file if haizea is not None else None
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise InvalidValueError("accounting.datafile", f"{path} is no file in a folder that is there; make the folder")
+    return path
 
 
 def _site(workload: Workload, haizea: HaizeaConf | None, resources: str | None) -> Site:
@@ -144,7 +156,7 @@ def _run(run: Run, *, quiet: bool) -> RunResult:
 
 def _report(result: RunResult, directory: Path, *, quiet: bool) -> None:
     try:
-        written = write_results(result, directory)
+        written = write_results(result, directory, result.accounting.attributes)
         draw_gantt(result, directory / "gantt.png")
     except OSError as error:
         raise InputFileError(str(directory), None, f"results cannot be written: {error.strerror}") from error

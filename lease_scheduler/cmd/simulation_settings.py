@@ -110,7 +110,8 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         stop_when=stop_when,
         stop_time=group.stop_when_time,
         check_invariants=group.check_invariants,
-        probe_disk_usage=group.probe_disk_usage,
+        probes=tuple(conf.accounting.probes) + (("disk-usage",) if group.probe_disk_usage else ()),
+        attributes=dict(conf.accounting.attributes),
         failure_handling=FailureHandling(group.failure_handling),
     )
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from oslo_config import cfg
 from oslo_db.exception import DBConnectionError
+from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine as Database
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
@@ -20,7 +21,7 @@ from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.conf.values import planning_options, policy_options
-from lease_scheduler.engine.records import DeposedError
+from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
 from lease_scheduler.model.host import Site
@@ -43,6 +44,7 @@ from lease_scheduler.service.enforcement.proposals import keep_message, report_e
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
@@ -186,10 +188,13 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
 class _LeadingEngine:
     """Everything that is there while an engine leads."""
 
-    def __init__(self, site: SiteEngine, server: Any, senders: Sequence[Outbox | Teller]) -> None:
+    def __init__(
+        self, site: SiteEngine, server: Any, senders: Sequence[Outbox | Teller], metrics: EngineMetrics
+    ) -> None:
         self.site = site
         self._server = server
         self._senders = senders
+        self._metrics = metrics
 
     def close(self) -> None:
         """Take no more requests, then finish what is being done."""
@@ -198,6 +203,7 @@ class _LeadingEngine:
         self.site.close()
         for sender in self._senders:
             sender.stop()
+        self._metrics.unbind()
 
 
 class EngineService:
@@ -205,10 +211,12 @@ class EngineService:
 
     :param conf: the configuration
     :param name: of this engine, unique among all
+    :param registry: where its metrics go; none if nobody asks for them
     """
 
-    def __init__(self, conf: cfg.ConfigOpts, name: str) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry | None = None) -> None:
         self._conf = conf
+        self._metrics = EngineMetrics(registry, per_project=conf.metrics.per_project)
         self._name = name
         self._database = database(conf)
         self.clock = clock(conf, self._database)
@@ -228,6 +236,7 @@ class EngineService:
             self._heartbeat,
             SqlStore(self._database, conf.service.site).sign_of_life,
         )
+        self._metrics.leading.set_function(self.leadership.is_leading.is_set)
 
     def _start_coordinator(self) -> Any:
         url = self._conf.service.coordination_url
@@ -254,6 +263,7 @@ class EngineService:
         store = SqlStore(self._database, conf.service.site)
         store.take_over(self._name, self.clock.now())
         self._store = store
+        waiting = store.count_messages()
         site = SiteEngine(
             store,
             self.driver,
@@ -263,7 +273,9 @@ class EngineService:
             service_options(conf),
             on_broken,
             self._make_pricing,
+            self._metrics,
         )
+        self._metrics.bind(site.look, waiting)
         enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
             report_ends(site)
@@ -275,6 +287,7 @@ class EngineService:
             site.close()
             for sender in senders:
                 sender.stop()
+            self._metrics.unbind()
             raise
 
     def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
@@ -313,20 +326,24 @@ class EngineService:
             "delete_series": series.delete,
             "reconcile": lambda context: dict(site.reconcile()),
         }
-        server = rpc_server(self._transport, self._conf.service.site, self._name, methods)
+        server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
         server.start()
-        return _LeadingEngine(site, server, senders)
+        return _LeadingEngine(site, server, senders, self._metrics)
 
     def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
         """Whoever tells others what happens here."""
-        senders: list[Outbox | Teller] = []
-        topics = self._conf.service.notification_topics
-        if topics:
-            transport = notification_transport(self._conf)
-            senders.append(Outbox(store, Notifier(transport, self._name, topics).send))
+        waiting = self._metrics.events.notifications_waiting
+        senders: list[Outbox | Teller] = [Outbox(store, self._send_notification(), waiting.dec)]
         if enforcement.follows:
             senders.append(Teller(store, enforcement))
         return senders
+
+    def _send_notification(self) -> Callable[[Message], None]:
+        """Sends a notification; where nobody wants any, that is to forget it."""
+        topics = self._conf.service.notification_topics
+        if not topics:
+            return lambda message: None
+        return Notifier(notification_transport(self._conf), self._name, topics).send
 
     def _heartbeat(self) -> bool:
         """Give a sign of life; false if another engine has taken over."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from lease_scheduler.conf import (
+    accounting,
     api,
     blazar,
     enforcement,
     engine,
     haizea,
     image_transfer,
+    metrics,
     nova,
     policy,
     scheduling,
@@ -26,12 +28,14 @@ _MODULES = (
     policy,
     enforcement,
     engine,
+    metrics,
     nova,
     blazar,
     simulated_cloud,
     simulation,
     image_transfer,
     haizea,
+    accounting,
 )
 
 

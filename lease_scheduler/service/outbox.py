@@ -19,11 +19,15 @@ class Outbox:
     """A thread that sends what waits.
 
     :param send: sends one notification or raises
+    :param on_sent: told how many have been sent and are forgotten
     """
 
-    def __init__(self, store: ServiceStore, send: Callable[[Message], None]) -> None:
+    def __init__(
+        self, store: ServiceStore, send: Callable[[Message], None], on_sent: Callable[[int], None] = lambda _: None
+    ) -> None:
         self._store = store
         self._send = send
+        self._on_sent = on_sent
         self._wake = Event()
         self._stopped = False
         self._thread = Thread(target=self._run, name="outbox", daemon=True)
@@ -60,4 +64,5 @@ class Outbox:
         finally:
             if sent:
                 self._store.forget_messages(sent)
+                self._on_sent(len(sent))
         return bool(sent)

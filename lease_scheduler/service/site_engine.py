@@ -35,6 +35,8 @@ from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
+from lease_scheduler.service.metrics.engine import EngineMetrics
+from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
 from lease_scheduler.service.site import SiteBuilder
@@ -42,6 +44,9 @@ from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 
 LOG = logging.getLogger(__name__)
+
+#: Real seconds for which whoever asks for metrics waits for the engine; the plan of a moment ago will do.
+_MOMENT = 0.5
 
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
@@ -90,6 +95,7 @@ class SiteEngine:
     :param store: taken over by the caller
     :param on_broken: told once when it breaks
     :param make_pricing: what leases cost; what the policy learns is kept by its name
+    :param metrics: where what happens is counted
     """
 
     def __init__(
@@ -102,11 +108,14 @@ class SiteEngine:
         options: ServiceOptions,
         on_broken: Callable[[], None],
         make_pricing: MakePricing = no_prices,
+        metrics: EngineMetrics | None = None,
     ) -> None:
         self.store = store
         self.driver = driver
         self.clock = clock
         self.options = options
+        self._metrics = (metrics or EngineMetrics()).events
+        self._seen: Observation | None = None
         self._on_broken = on_broken
         #: Called after something was written.
         self.on_written: Callable[[], None] | None = None
@@ -215,6 +224,7 @@ class SiteEngine:
             if expires is not None and time.time() > expires:
                 raise EngineUnavailableError("the request waited for too long; try again later")
             refused: LeaseSchedulerError | None = None
+            began = time.perf_counter()
             try:
                 # A clock that is set back must not take the plan along.
                 self.work.now = max(self.work.now, self.clock.now())
@@ -224,7 +234,7 @@ class SiteEngine:
                     yield
                 except LeaseSchedulerError as error:
                     refused = error
-                self._write()
+                self._write(time.perf_counter() - began)
             except BaseException as error:
                 self._break()
                 if isinstance(error, Exception):
@@ -242,7 +252,25 @@ class SiteEngine:
             if host.out_until != until:
                 self.put_host(replace(host, out_until=until))
 
-    def _write(self) -> None:
+    def look(self) -> Observation | None:
+        """The present state of the site for metrics; an earlier one while the engine is busy."""
+        if self._lock.acquire(timeout=_MOMENT):
+            try:
+                self._seen = Observation(
+                    now=self.clock.now(),
+                    leases=tuple(self.work.leases.values()),
+                    documents=dict(self.work.documents),
+                    orders=tuple(self.work.open_intents()),
+                    hosts=tuple(self.hosts.values()),
+                    floating_ips=tuple(self.floating_ips.values()),
+                    site=self.engine.site,
+                    price_rate=self.pricing.rate(None, None) if self.pricing.charges else None,
+                )
+            finally:
+                self._lock.release()
+        return self._seen
+
+    def _write(self, planning_seconds: float) -> None:
         self._warnings.note(self.work.changes.leases.values())
         self._warnings.tell(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
@@ -250,9 +278,15 @@ class SiteEngine:
         for subject, learnt in self.pricing.take_changes().items():
             self.work.changes.pricing[self.pricing.name, subject] = learnt
         changes, intents = self.work.take(self.work.now)
+        counts, refusals = self.work.take_counts()
+        self._metrics.counted(counts, refusals)
+        if refusals or not changes.is_empty():
+            self._metrics.planned(planning_seconds)
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]
+            began = time.perf_counter()
             self.store.commit(changes)
+            self._metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
             if changes.messages and self.on_written is not None:
                 self.on_written()
@@ -386,6 +420,7 @@ class SiteEngine:
 
     def reconcile(self) -> dict[str, int]:
         """Compare intents, leases and cloud, and repair; how much of what was repaired."""
+        began = time.perf_counter()
         with self._lock:
             before = {lease.lease_id: lease for lease in self.engine.live_leases()}
         # The cloud may take its time; the plan goes on meanwhile.
@@ -393,7 +428,8 @@ class SiteEngine:
         with self.transaction():
             repaired = reconcile(self.engine, self.work, before, footprints, self._executor.is_busy)
             self.engine.step()
-            return repaired
+        self._metrics.reconciled(repaired, time.perf_counter() - began, time.time())
+        return repaired
 
     def _reconcile_now_and_then(self) -> None:
         """The thread that looks whether leases and cloud still agree."""
@@ -423,6 +459,7 @@ class SiteEngine:
         except EngineUnavailableError:
             raise
         except Exception:
+            self._metrics.not_reconciled()
             LOG.exception("leases and cloud could not be compared; it is tried again")
             return
         if any(repaired.values()):

@@ -17,7 +17,7 @@ from lease_scheduler.engine.records import (
     Transition,
     UsageRecord,
 )
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.notifications import document_message, transition_message
@@ -50,7 +50,8 @@ class UnitOfWork:
     def __init__(self, next_intent: int) -> None:
         self.documents: dict[str, LeaseDocument] = {}
         self.leases: dict[str, Lease] = {}
-        self.counters: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._refusals: Counter[LeaseKind] = Counter()
         self._next_intent = next_intent
         self._changes = Changes(0)
         self._open: dict[str, list[Intent]] = {}
@@ -133,7 +134,7 @@ class UnitOfWork:
         refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]
         self._new.clear()
         for lease_id in refused:
-            del changes.leases[lease_id]
+            self._refusals[changes.leases.pop(lease_id).kind] += 1
         gone = set(refused)
         changes.transitions = [entry for entry in changes.transitions if entry.lease_id not in gone]
         changes.messages = [entry for entry in changes.messages if entry.payload.get("lease_id") not in gone]
@@ -152,6 +153,12 @@ class UnitOfWork:
         changes.over = sorted(over - {intent.intent_id for intent in changes.begun})
         changes.begun = begun
         return changes, begun
+
+    def take_counts(self) -> tuple[Counter[str], Counter[LeaseKind]]:
+        """What the engine has counted, and how many requests of which kind were refused, since the last call."""
+        counts, self._counts = self._counts, Counter()
+        refusals, self._refusals = self._refusals, Counter()
+        return counts, refusals
 
     def _was_refused(self, lease: Lease) -> bool:
         """Whether it never was a lease: its consumer is told so by the answer to his request."""
@@ -232,7 +239,7 @@ class UnitOfWork:
 
     def count(self, what: str, number: int = 1) -> None:
         """Something countable happened."""
-        self.counters[what] += number
+        self._counts[what] += number
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
         """Hosts of a running lease failed; its consumer is told what became of them."""

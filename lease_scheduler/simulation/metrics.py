@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.simulation.result import Phase, RunResult
-from lease_scheduler.simulation.statistics import SLOWDOWN_BOUND
 from lease_scheduler.simulation.step_function import StepFunction
 
 #: Share of the first measurements, and of the time until the last submission, in which the site fills up.
@@ -125,7 +125,7 @@ def waiting_times(leases: Sequence[Lease]) -> NDArray[np.float64]:
     From the submission on (Sotomayor 2010, section 5.4.3); from the requested start on for deadline leases, which
     cannot run before.
     """
-    return _floats(_waiting(lease) for lease in leases)
+    return _floats(_measured(waiting_time(lease)) for lease in leases)
 
 
 def bounded_slowdowns(leases: Sequence[Lease], dedicated: Mapping[str, int] | None = None) -> NDArray[np.float64]:
@@ -139,7 +139,7 @@ def bounded_slowdowns(leases: Sequence[Lease], dedicated: Mapping[str, int] | No
         accumulated run time, as the program of 2010 did
     """
     known = dedicated or {}
-    return _floats(_slowdown(lease, known.get(lease.lease_id, lease.accumulated)) for lease in leases)
+    return _floats(_measured(bounded_slowdown(lease, known.get(lease.lease_id, lease.accumulated))) for lease in leases)
 
 
 def measurements(
@@ -316,23 +316,6 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
     )
 
 
-def _waiting(lease: Lease) -> float:
-    if lease.started is None or lease.kind is LeaseKind.RESERVATION:
-        return _UNMEASURED
-    return lease.started - _earliest(lease)
-
-
-def _slowdown(lease: Lease, run_time: int) -> float:
-    if lease.state is not LeaseState.DONE or lease.ended is None or lease.kind is LeaseKind.RESERVATION:
-        return _UNMEASURED
-    denominator = lease.request.duration if lease.kind is LeaseKind.DEADLINE else run_time
-    return (lease.ended - _earliest(lease)) / max(SLOWDOWN_BOUND, denominator)
-
-
-def _earliest(lease: Lease) -> int:
-    return lease.request.submitted if lease.request.start is None else lease.request.start
-
-
 def users_rate(request: LeaseRequest) -> float | None:
     """What the user of a lease would pay at most per node and hour (haizea F77), none if the workload does not say."""
     try:
@@ -346,6 +329,10 @@ def worth_to_user(request: LeaseRequest) -> float | None:
     """The most that the user of a lease would pay for it, none if the workload does not say."""
     rate = users_rate(request)
     return None if rate is None else rate * request.node_hours
+
+
+def _measured(value: float | None) -> float:
+    return _UNMEASURED if value is None else value
 
 
 def _changes(result: RunResult, *parts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> StepFunction:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.simulation.accounting import Accounting
 
 
 class Phase(Enum):
@@ -57,6 +58,7 @@ class RunResult:
     :ivar wall_s: seconds of real time
     :ivar peak_rss_bytes: largest resident memory of the process
     :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if that was asked for
+    :ivar accounting: what the probes wrote down, nothing if there were none
     """
 
     workload_name: str
@@ -70,3 +72,4 @@ class RunResult:
     wall_s: float
     peak_rss_bytes: int
     disk_usage: tuple[tuple[int, int], ...] = ()
+    accounting: Accounting = field(default_factory=Accounting)

@@ -14,7 +14,6 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import (
     load_admission,
@@ -23,14 +22,17 @@ from lease_scheduler.policy.loader import (
     load_preemption,
     load_pricing,
 )
+from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.metrics import users_rate
+from lease_scheduler.simulation.probes.disk_usage import DISK_USAGE
+from lease_scheduler.simulation.probes.loader import load_probes
+from lease_scheduler.simulation.probes.observed_store import ObservedStore
 from lease_scheduler.simulation.recorder import RunRecorder
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
 from lease_scheduler.simulation.workload import Workload
-from lease_scheduler.store.memory import MemoryStore
 
 #: Called now and then with (leases that have come to their end, leases in all, instant).
 Progress = Callable[[int, int, int], None]
@@ -68,7 +70,9 @@ class Run:
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()
-        self.store = MemoryStore()
+        self._accounting = Accounting(settings.attributes)
+        self._probes = load_probes(settings.probes, self._accounting)
+        self.store = ObservedStore(self._probes)
         self.cloud = SimulatedCloud(
             settings.cloud,
             {
@@ -89,7 +93,6 @@ class Run:
             self.pricing,
             self.cloud,
         )
-        self._disk_usage: dict[int, int] = {}
         self._next_request = 0
         self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
 
@@ -109,8 +112,8 @@ class Run:
             self._submit_due()
             self.engine.step()
             steps += 1
-            if self.settings.probe_disk_usage:
-                self._probe_disk_usage()
+            if self._probes:
+                self.store.tell(self.planner.plan, self.clock.now())
             if self.settings.check_invariants:
                 check_plan(self.planner.plan, self.clock.now())
             if self.settings.failure_handling is not FailureHandling.CANCEL:
@@ -123,7 +126,7 @@ class Run:
             self._end_stranded()
         if progress is not None:
             progress(self._ended(), len(self.workload.leases), self.clock.now())
-        return self._result(time.perf_counter() - began)
+        return self._accounted(self._result(time.perf_counter() - began))
 
     def _next_instant(self) -> int | None:
         candidates = [self.engine.next_due(), self.cloud.next_event()]
@@ -132,14 +135,6 @@ class Run:
         elif self.engine.is_idle:
             return None
         return min((instant for instant in candidates if instant is not None), default=None)
-
-    def _probe_disk_usage(self) -> None:
-        images = self.planner.plan.images
-        if images is None:
-            return
-        fullest = max(disk_usage(images, self.planner.plan.leases).values(), default=0)
-        if fullest != next(reversed(self._disk_usage.values()), None):
-            self._disk_usage[self.clock.now()] = fullest
 
     def _submit_due(self) -> None:
         now = self.clock.now()
@@ -190,6 +185,17 @@ class Run:
             end=self.clock.now(),
             last_submission=self.workload.last_submission,
             wall_s=wall_s,
-            disk_usage=tuple(self._disk_usage.items()),
             peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
+
+    def _accounted(self, result: RunResult) -> RunResult:
+        """The result with what the probes wrote down."""
+        if self._probes:
+            self.store.tell(self.planner.plan, self.clock.now())
+        for probe in self._probes:
+            probe.finish(result)
+        leases, order = self._accounting.leases, (lease.lease_id for lease in result.leases)
+        self._accounting.leases = {lease_id: leases[lease_id] for lease_id in order if lease_id in leases}
+        counter = self._accounting.counters.get(DISK_USAGE)
+        used = tuple((entry.instant, int(entry.value)) for entry in counter.entries) if counter is not None else ()
+        return replace(result, accounting=self._accounting, disk_usage=used)

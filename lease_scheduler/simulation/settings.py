@@ -47,7 +47,8 @@ class RunSettings:
     :ivar stop_when: when the run is over
     :ivar stop_time: the instant for ``EXACT``
     :ivar check_invariants: check the plan at every step (slow)
-    :ivar probe_disk_usage: whether the disk usage of the fullest host is written down over time
+    :ivar probes: names of the probes that look at the run
+    :ivar attributes: what says which run this is, for its accounting, e.g. ``profile``
     :ivar failure_handling: what a failed lease means for the run
     """
 
@@ -65,5 +66,6 @@ class RunSettings:
     stop_when: StopWhen = StopWhen.ALL_LEASES_DONE
     stop_time: int | None = None
     check_invariants: bool = False
-    probe_disk_usage: bool = False
+    probes: tuple[str, ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
     failure_handling: FailureHandling = FailureHandling.CANCEL

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 #: Quantiles that are reported.
 QUANTILES = (0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99)
-
-#: Shorter run times count as this many seconds in a slowdown (Feitelson and Rudolph 1998).
-SLOWDOWN_BOUND = 10
 
 _DAY = 86_400
 _UNKNOWN_USERS = (None, "-1")

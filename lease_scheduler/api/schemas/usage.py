@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, Version
+from lease_scheduler.api.microversions import V1_12, V1_14, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -12,6 +12,12 @@ QUERY = (
     Parameter("all_projects", base.BOOLEAN, "Of all projects; administrators only."),
     Parameter("start", base.DATE, "From here on; default: 30 days before the end."),
     Parameter("end", base.DATE, "Up to here; default: now."),
+    Parameter(
+        "interval",
+        base.text(7, 1, pattern="^(day|hour|[1-9][0-9]{0,6})$", examples=["day"]),
+        "Also in steps of so long: day, hour, or seconds. Days and hours are those of UTC.",
+        since=V1_14,
+    ),
 )
 
 
@@ -21,13 +27,28 @@ def several(version: Version) -> Schema:
         "node_hours": base.NUMBER,
         "resource_hours": {"type": "object", "additionalProperties": base.NUMBER},
     }
+    kind = dict(hours)
+    if version >= V1_14:
+        kind |= {
+            "done": base.INTEGER,
+            "mean_wait": base.MAYBE_NUMBER,
+            "mean_bounded_slowdown": base.MAYBE_NUMBER,
+        }
     project: dict[str, Schema] = {
         "project_id": base.STRING,
         **hours,
-        "kinds": {"type": "object", "additionalProperties": base.answer(hours)},
+        "kinds": {"type": "object", "additionalProperties": base.answer(kind)},
     }
     if version >= V1_12:
         missed = dict.fromkeys(("undercharged", "rejected", "rejected_by_user"), base.NUMBER)
         project["revenue"] = base.answer({"earned": base.NUMBER, "missed": base.answer(missed)})
-    usage = base.array(base.answer(project))
-    return base.answer({"start": base.ISO_DATE, "end": base.ISO_DATE, "usage": usage})
+    properties = {"start": base.ISO_DATE, "end": base.ISO_DATE}
+    if version < V1_14:
+        return base.answer({**properties, "usage": base.array(base.answer(project))})
+    of_project = base.answer({**properties, **hours, "revenue": project["revenue"]})
+    in_all = base.answer({**properties, **hours, "capacity_hours": hours["resource_hours"]})
+    usage = base.array(base.closed({**project, "history": base.array(of_project)}, list(project)))
+    return base.closed(
+        {**properties, "usage": usage, "interval": base.INTEGER, "history": base.array(in_all)},
+        [*properties, "usage"],
+    )

@@ -11,6 +11,7 @@ from math import isfinite
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.formats.resource_names import parse_count
 from lease_scheduler.simulation.formats.times import parse_duration
+from lease_scheduler.simulation.probes.loader import probe_names
 
 #: Checks the text of an option, with the option's name for the error, and gives it as our options write it.
 Reader = Callable[[str, str], str]
@@ -82,17 +83,29 @@ def _text(text: str, field: str) -> str:
     return text
 
 
-_PROBES = (
-    *("lease", "lease-extras", "ar", "AR", "best-effort", "immediate", "deadline", "price"),
-    *("cpu-utilization", "disk-usage", "utilization"),
-)
+#: Words of the file -> names of our probes.
+_OTHER_NAMES = {"AR": "ar", "utilization": "cpu-utilization"}
 
 
 def _probes(text: str, field: str) -> str:
-    for probe in text.replace(",", " ").split():
-        if probe not in _PROBES:
-            raise InvalidValueError(field, f"knows {', '.join(sorted(_PROBES))}, not {probe!r}")
-    return text
+    known, found = probe_names(), []
+    for word in text.replace(",", " ").split():
+        found.append(_OTHER_NAMES.get(word, word))
+        if found[-1] not in known:
+            raise InvalidValueError(field, f"knows {', '.join(known)}, not {word!r}")
+    return ",".join(dict.fromkeys(found))
+
+
+def _attributes(text: str, field: str) -> str:
+    found = {}
+    for part in text.split(","):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or any(sign in name + value for sign in ":'\""):
+            raise InvalidValueError(field, f"must be name=value,name=value without colons and quotes, not {part!r}")
+        if name in found:
+            raise InvalidValueError(field, f"names {name!r} twice; leave one")
+        found[name] = value
+    return ",".join(f"{name}:{value}" for name, value in found.items())
 
 
 _GENERAL = {
@@ -158,8 +171,8 @@ _SIMULATION = {
 
 _ACCOUNTING = {
     "datafile": HaizeaOption(_text),
-    "probes": HaizeaOption(_probes),
-    "attributes": HaizeaOption(_text),
+    "probes": HaizeaOption(_probes, "accounting.probes"),
+    "attributes": HaizeaOption(_attributes, "accounting.attributes"),
 }
 
 _DEPLOY_IMAGETRANSFER = {
@@ -211,8 +224,6 @@ LATER_OPTIONS = frozenset(
     {
         ("scheduling", "wakeup-interval"),
         ("scheduling", "non-schedulable-interval"),
-        ("accounting", "probes"),
-        ("accounting", "attributes"),
     }
 )
 LATER_SECTIONS = frozenset({"opennebula"})

@@ -12,6 +12,7 @@ from enum import Enum
 
 import numpy as np
 
+from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import DiskImage, LeaseRequest
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm, StartTerm
@@ -26,7 +27,6 @@ from lease_scheduler.simulation.generators.distributions import (
     choose_indices,
     random_stream,
 )
-from lease_scheduler.simulation.statistics import SLOWDOWN_BOUND
 from lease_scheduler.simulation.workload import Workload
 
 #: Largest start delay and largest wait beyond it, and the users' rates per node and hour.

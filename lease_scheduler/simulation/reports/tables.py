@@ -15,7 +15,7 @@ import math
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,69 +23,19 @@ from typing import Any
 import numpy as np
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.resources import VCPU
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.simulation import metrics
+from lease_scheduler.simulation import haizea_columns, metrics
+from lease_scheduler.simulation.haizea_columns import (
+    COMMON_COLUMNS,
+    COUNTER_COLUMNS,
+    PERLEASE_COLUMNS,
+    PERRUN_COLUMNS,
+    Cell,
+)
 from lease_scheduler.simulation.rate_sweep import RateSweep
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.step_function import StepFunction
-
-Cell = str | int | float | None
-
-#: What says which run a row is about, in every file of Haizea's schema.
-COMMON_COLUMNS = ("profile", "tracefile", "annotationfile", "injectfile")
-
-PERRUN_COLUMNS = (
-    "Total requested leases",
-    "Total accepted AR",
-    "Total best-effort completed",
-    "Total completed leases",
-    "Total rejected AR",
-    "Total rejected leases (by user)",
-    "Total rejected leases",
-    "all-best-effort",
-    "Revenue",
-    "Surcharge",
-    "Missed revenue (undercharging)",
-    "Missed revenue (reject)",
-    "Missed revenue (reject by user)",
-    "Missed revenue (total)",
-)
-
-#: Columns of the per-lease file that generators and readers of logs leave in the extras of a request.
-EXTRA_COLUMNS = (
-    "simul_start_delta",
-    "simul_userrate",
-    "simul_deadline_tau",
-    "rate",
-    "rejected_price",
-    "SWF_group",
-    "SWF_waittime",
-    "SWF_runtime",
-    "SWF_execnumber",
-    "SWF_avgcputime",
-    "SWF_queue",
-)
-
-PERLEASE_COLUMNS = (
-    "lease_id",
-    "Waiting time",
-    "Slowdown",
-    "State",
-    "Number of nodes",
-    "Requested duration",
-    "Actual duration",
-    "Start",
-    "Deadline",
-    "Price",
-    *EXTRA_COLUMNS,
-)
-
-#: What Haizea gives as the price of a lease that its user did not want at its price.
-_REFUSED = -1
-
-UTILIZATION_COLUMNS = ("time", "value", "average")
 
 RATESWEEP_COLUMNS = ("rate", "revenue", "underpricing", "rejected")
 
@@ -152,7 +102,7 @@ def leases_csv(result: RunResult) -> str:
     if it never ran. Durations are in s.
     """
     waits, slowdowns = metrics.waiting_times(result.leases), metrics.bounded_slowdowns(result.leases)
-    return _csv(
+    return csv_text(
         LEASES_COLUMNS,
         (
             (
@@ -166,7 +116,7 @@ def leases_csv(result: RunResult) -> str:
                 lease.request.duration,
                 lease.accumulated,
                 _whole(wait),
-                _number(slowdown),
+                number(slowdown),
                 _since(lease.request.deadline, result.start),
                 lease.request.user,
                 lease.reason,
@@ -177,80 +127,42 @@ def leases_csv(result: RunResult) -> str:
 
 
 def perlease_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """Haizea's per-lease file (Sotomayor 2010, appendix A.6).
-
-    ``Start`` is the delay between submission and requested start, ``Deadline`` the time between requested start and
-    deadline, which is what the original files hold; all times in s.
-    """
-    waits, slowdowns = metrics.waiting_times(result.leases), metrics.bounded_slowdowns(result.leases)
-    return _labelled(
-        attributes,
-        PERLEASE_COLUMNS,
-        (
-            (
-                lease.lease_id,
-                _whole(wait),
-                _number(slowdown),
-                lease.state.value.replace("-", " ").capitalize(),
-                lease.request.node_count,
-                lease.request.duration,
-                lease.accumulated,
-                _since(lease.request.start, lease.request.submitted),
-                _since(lease.request.deadline, lease.request.start or 0),
-                *_price(lease),
-            )
-            for lease, wait, slowdown in zip(result.leases, waits.tolist(), slowdowns.tolist(), strict=True)
-        ),
-    )
-
-
-def _price(lease: Lease) -> list[Cell]:
-    """The price of a lease and its extras, with the rate and the price that it was turned down for."""
-    request = lease.request
-    extras: dict[str, Cell] = dict(request.extras)
-    price: Cell = request.price
-    if request.price is not None and request.node_hours:
-        extras.setdefault("rate", _number(request.price / request.node_hours))
-    if lease.state is LeaseState.REJECTED_BY_USER and request.price is not None:
-        extras.setdefault("rejected_price", _number(request.price))
-        price = _REFUSED
-    return [price, *(extras.get(name) for name in EXTRA_COLUMNS)]
+    """Haizea's per-lease file (Sotomayor 2010, appendix A.6); see ``haizea_columns`` for the values."""
+    rows = []
+    for lease in result.leases:
+        measured = {**haizea_columns.delays(lease), **haizea_columns.outcome(lease), **haizea_columns.price(lease)}
+        values = {
+            "lease_id": lease.lease_id,
+            **lease.request.extras,
+            # Prices stand as they were quoted.
+            **{name: value if name == "Price" else rounded(value) for name, value in measured.items()},
+        }
+        rows.append([values.get(name) for name in PERLEASE_COLUMNS])
+    return labelled(attributes, PERLEASE_COLUMNS, rows)
 
 
 def perrun_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     """Haizea's per-run file: one line (Sotomayor 2010, appendix A.6).
 
-    Rejections by users are counted apart from the others. Revenues are money, not normalised, and empty if nothing
-    has a price. Surcharges are part of the prices, so that their column is 0.
+    Revenues are money, not normalised, and empty if nothing has a price.
     """
-    total = metrics.count_leases(result.leases)
-    reservations = metrics.count_leases(_of_kind(result.leases, LeaseKind.RESERVATION))
-    best_effort = metrics.count_leases(_of_kind(result.leases, LeaseKind.BEST_EFFORT))
-    money = metrics.revenue(result.leases)
-    row: list[Cell] = [
-        total.requested,
-        reservations.accepted,
-        best_effort.done,
-        total.done,
-        reservations.rejected - reservations.rejected_by_user,
-        total.rejected_by_user,
-        total.rejected - total.rejected_by_user,
-        metrics.all_best_effort(result),
-    ]
-    if money is None:
-        row += [None] * 6
-    else:
-        parts = (money.earned, 0.0, money.undercharged, money.rejected, money.rejected_by_user, money.missed)
-        row += [_number(part) for part in parts]
-    return _labelled(attributes, PERRUN_COLUMNS, [row])
+    leases = result.leases
+    values: dict[str, Cell] = {
+        **haizea_columns.all_counts(leases),
+        **haizea_columns.reservation_counts(leases),
+        **haizea_columns.best_effort_counts(leases),
+        "all-best-effort": metrics.all_best_effort(result),
+        **{name: rounded(amount) for name, amount in haizea_columns.money(leases).items()},
+    }
+    return labelled(attributes, PERRUN_COLUMNS, [[values.get(name) for name in PERRUN_COLUMNS]])
 
 
 def utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     """Haizea's utilization file: a line for every change, with the time-weighted average since the run's zero."""
     used = metrics.utilisation(result)
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
-    rows = ((time, _number(value), _number(average)) for time, value, average in zip(*columns, strict=True))
-    return _labelled(attributes, UTILIZATION_COLUMNS, rows)
+    rows = ((time, number(value), number(average)) for time, value, average in zip(*columns, strict=True))
+    return labelled(attributes, COUNTER_COLUMNS, rows)
 
 
 def average_utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
@@ -261,8 +173,8 @@ def average_utilization_csv(result: RunResult, attributes: Mapping[str, str]) ->
     used = metrics.utilisation(result)
     last = min(result.last_submission, result.end) - result.start
     value = used.values[max(0, int(np.searchsorted(used.times, last, side="right")) - 1)]
-    row = (last, _number(float(value)), _number(metrics.average_utilisation(result)))
-    return _labelled(attributes, UTILIZATION_COLUMNS, [row])
+    row = (last, number(float(value)), number(metrics.average_utilisation(result)))
+    return labelled(attributes, COUNTER_COLUMNS, [row])
 
 
 def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
@@ -270,15 +182,15 @@ def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
     instants, values = zip(*result.disk_usage, strict=True)
     used = StepFunction(np.array(instants, dtype=np.int64), np.array(values, dtype=np.float64), result.end)
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
-    rows = ((time, _number(value), _number(average)) for time, value, average in zip(*columns, strict=True))
-    return _labelled(attributes, UTILIZATION_COLUMNS, rows)
+    rows = ((time, number(value), number(average)) for time, value, average in zip(*columns, strict=True))
+    return labelled(attributes, COUNTER_COLUMNS, rows)
 
 
 def ratesweep_csv(swept: RateSweep, attributes: Mapping[str, str]) -> str:
     """Haizea's file of a rate sweep: a line for every rate, with shares of all that users would pay (haizea F89)."""
     columns = (swept.rates.tolist(), swept.earned.tolist(), swept.underpriced.tolist(), swept.rejected.tolist())
-    rows = ([_number(value) for value in row] for row in zip(*columns, strict=True))
-    return _labelled(attributes, RATESWEEP_COLUMNS, rows)
+    rows = ([number(value) for value in row] for row in zip(*columns, strict=True))
+    return labelled(attributes, RATESWEEP_COLUMNS, rows)
 
 
 def summary(result: RunResult) -> dict[str, Any]:
@@ -319,23 +231,20 @@ def summary_json(result: RunResult) -> str:
     return json.dumps(summary(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _labelled(attributes: Mapping[str, str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def labelled(attributes: Mapping[str, str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A file of Haizea's schema: every line begins with what says which run it is about."""
     names = (*COMMON_COLUMNS, *(name for name in attributes if name not in COMMON_COLUMNS))
     labels = [attributes.get(name) for name in names]
-    return _csv((*names, *columns), ((*labels, *row) for row in rows))
+    return csv_text((*names, *columns), ((*labels, *row) for row in rows))
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """A header and lines."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _of_kind(leases: Iterable[Lease], kind: LeaseKind) -> Iterator[Lease]:
-    return (lease for lease in leases if lease.kind is kind)
 
 
 def _since(instant: int | None, zero: int) -> int | None:
@@ -346,7 +255,13 @@ def _whole(value: float) -> int | None:
     return None if math.isnan(value) else int(value)
 
 
-def _number(value: float) -> str | None:
+def rounded(value: Cell) -> Cell:
+    """A value as it is written: fractions with a limited number of digits."""
+    return number(value) if isinstance(value, float) else value
+
+
+def number(value: float) -> str | None:
+    """A number as it is written, none for what is not a number."""
     return None if math.isnan(value) else np.format_float_positional(round(value, _DIGITS), trim="-")
 
 

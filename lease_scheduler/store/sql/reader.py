@@ -13,7 +13,6 @@ from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.blazar import states_of
 from lease_scheduler.model.errors import RefusedError, StoreUnavailableError
-from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.schema import (
@@ -26,11 +25,11 @@ from lease_scheduler.store.sql.schema import (
     LEASES,
     OPERATIONS,
     RESOURCE_PROPERTIES,
-    REVENUE,
     SERIES,
     SITES,
     USAGE,
 )
+from lease_scheduler.store.sql.usage import UsageReader
 
 Document = dict[str, Any]
 
@@ -223,41 +222,27 @@ class SqlReader:
                         )
         return [{"resource_id": host, "reservations": reservations} for host, reservations in by_host.items()]
 
-    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
-        """What was occupied in ``[start, end)``, one entry per project, kind and phase; running leases up to now."""
-        past = select(USAGE).where(USAGE.c.end > start, USAGE.c.start < end)
-        running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
-        running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
-        if project_id is not None:
-            past = past.where(USAGE.c.project_id == project_id)
-            running = running.where(LEASES.c.project_id == project_id)
-        totals: dict[tuple[str, str, str], Document] = {}
-        with self._connection() as connection:
-            capacity = {str(row.id): row.capacity for row in connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
-            for row in connection.execute(past).mappings():
-                seconds = min(end, row["end"]) - max(start, row["start"])
-                key = (row["project_id"], row["kind"], row["phase"])
-                views.add_usage(totals, key, seconds, row["nodes"], row["resources"])
-            for row in connection.execute(running).mappings():
-                seconds = min(end, now) - max(start, row["active_since"])
-                if seconds > 0:
-                    nodes, resources = occupation(
-                        [(node_set["count"], node_set["resources"]) for node_set in row["nodes"]],
-                        [capacity.get(host, {}) for host in row["hosts"]],
-                    )
-                    views.add_usage(totals, (row["project_id"], row["kind"], "run"), seconds, nodes, resources)
-        return list(totals.values())
+    # -- accounts --------------------------------------------------------------------------------------------
 
-    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """What was earned and what was missed in ``[start, end)``, one entry per project."""
-        wanted = select(REVENUE).where(REVENUE.c.instant >= start, REVENUE.c.instant < end).order_by(REVENUE.c.id)
-        if project_id is not None:
-            wanted = wanted.where(REVENUE.c.project_id == project_id)
-        totals: dict[str, Document] = {}
+    def usage(self, project_id: str | None, start: int, end: int, now: int, step: int | None = None) -> list[Document]:
+        """What was occupied in ``[start, end)``, one entry per project, kind, phase and step; running leases to now."""
         with self._connection() as connection:
-            for row in connection.execute(wanted).mappings():
-                views.add_revenue(totals, row)
-        return list(totals.values())
+            return UsageReader(connection, project_id, start, end, step).usage(now)
+
+    def revenue(self, project_id: str | None, start: int, end: int, step: int | None = None) -> list[Document]:
+        """What was earned and what was missed in ``[start, end)``, one entry per project and step."""
+        with self._connection() as connection:
+            return UsageReader(connection, project_id, start, end, step).revenue()
+
+    def delays(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """How long leases that were done in ``[start, end)`` had waited, one entry per project and kind."""
+        with self._connection() as connection:
+            return UsageReader(connection, project_id, start, end).delays()
+
+    def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
+        """What the hosts that there are now could have been used for in ``[start, end)``, one entry per step."""
+        with self._connection() as connection:
+            return UsageReader(connection, None, start, end, step).capacity()
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         """The calendar page's document, without ``now``."""

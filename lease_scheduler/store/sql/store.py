@@ -349,6 +349,12 @@ class SqlStore:
             found = connection.execute(select(OUTBOX).where(wanted).order_by(OUTBOX.c.id).limit(limit)).mappings()
             return [(row["id"], Message(row["event_type"], row["payload"])) for row in found]
 
+    def count_messages(self) -> int:
+        """How many notifications wait to be sent."""
+        wanted = ~OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
+        with self._database.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(OUTBOX).where(wanted)).scalar_one())
+
     def forget_messages(self, ids: Iterable[int]) -> None:
         """Notifications that have been sent."""
         with self._database.begin() as connection:

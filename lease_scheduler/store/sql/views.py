@@ -133,43 +133,6 @@ def events(row: Any, start: int | None, end: int | None) -> list[Document]:
     ]
 
 
-def add_usage(
-    found: dict[tuple[str, str, str], Document],
-    key: tuple[str, str, str],
-    seconds: int,
-    nodes: int,
-    resources: Mapping[str, int],
-) -> None:
-    """Add an interval to what a project used.
-
-    :param key: project, kind of lease, phase
-    """
-    project_id, kind, phase = key
-    entry = found.setdefault(
-        key, {"project_id": project_id, "kind": kind, "phase": phase, "node_seconds": 0, "resource_seconds": {}}
-    )
-    entry["node_seconds"] += seconds * nodes
-    for name, amount in resources.items():
-        entry["resource_seconds"][name] = entry["resource_seconds"].get(name, 0) + seconds * amount
-
-
-def add_revenue(found: dict[str, Document], row: Any) -> None:
-    """Add a record to what was earned from a project and what was missed.
-
-    What is missed is what the project would have paid at most, or the price if that is all that is known.
-    """
-    entry = found.setdefault(
-        row["project_id"],
-        {"project_id": row["project_id"], "earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 0.0},
-    )
-    price, worth = row["price"] or 0.0, row["price"] if row["max_price"] is None else row["max_price"]
-    if row["outcome"] == "earned":
-        entry["earned"] += price
-        entry["undercharged"] += max(0.0, (worth or 0.0) - price)
-    else:
-        entry[row["outcome"]] += worth or 0.0
-
-
 def calendar_host(row: Any) -> Document:
     """A host on the calendar page."""
     state = "up" if row["reservable"] else "disabled"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import requests
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.functional.commands.programs import path_of, run, write_configuration
 from tests.servers.base import OwnProcess, free_port, wait_until
@@ -97,6 +98,44 @@ def test_pool_and_ends(site: Site) -> None:
     for process in (api, engine):
         process.end(signal.SIGTERM, 30)
         assert process.returncode == 0, site.log(process.name)
+
+
+def test_metrics_of_both_programs(tmp_path: Path, mariadb_url: str, rabbitmq_url: str) -> None:
+    """Each on a port of its own; a second engine goes without rather than not at all."""
+    nobody = f"http://127.0.0.1:{free_port()}/v3"
+    engine_port, api_port = free_port(), free_port()
+    lines = f"[metrics]\nenabled = true\nengine_port = {engine_port}\napi_port = {api_port}\n"
+    lines += f"[keystone_authtoken]\nauth_type = password\nauth_url = {nobody}\nusername = x\npassword = x\n"
+    site = Site(tmp_path, mariadb_url, rabbitmq_url, f"{lines}http_request_max_retries = 0\n")
+    try:
+        site.manage("db", "sync")
+        engine, api = site.begin_program("engine"), site.begin_program("api")
+        assert wait_until(lambda: "this engine leads" in site.log("engine"), _LIMIT), site.log("engine")
+        site.manage("host", "add", "compute-1", "compute-2")
+        assert wait_until(site.is_healthy, _LIMIT), site.log("api")
+        assert requests.get(f"{site.url}/v1/leases", timeout=10).status_code == 401
+        seen = _samples(engine_port)
+        assert seen["lease_scheduler_engine_leading", ()] == 1
+        assert seen["lease_scheduler_hosts", (("status", "in_service"),)] == 2
+        labels = (("code", "401"), ("method", "GET"), ("route", "/v1/leases"))
+        assert _samples(api_port)["lease_scheduler_http_request_duration_seconds_count", labels] == 1
+        assert requests.get(f"{site.url}/metrics", timeout=10).status_code in (401, 404)
+        second = site.begin("second", path_of("engine"), "--config-file", str(site.configuration))
+        assert wait_until(lambda: "nobody can ask this engine for metrics" in site.log("second"), _LIMIT)
+        for process in (second, api, engine):
+            process.end(signal.SIGTERM, 30)
+            assert process.returncode == 0, site.log(process.name)
+    finally:
+        site.close()
+
+
+def _samples(port: int) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    answer = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=10)
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
 
 
 def test_a_lease_from_its_request_to_its_end(

@@ -21,6 +21,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
 from lease_scheduler.store.sql import migrate
@@ -75,6 +76,7 @@ class Service:
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
         self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
+        self.metrics = EngineMetrics()
         self.site = self._lead()
         pool = PoolKeeper(self.site)
         for number in (1, 2):
@@ -100,7 +102,9 @@ class Service:
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0),
             lambda: None,
             self._make_pricing,
+            self.metrics,
         )
+        self.metrics.bind(site.look, store.count_messages())
         site.start()
         self.leases = Leases(site, Enforcement())
         return site
@@ -321,11 +325,12 @@ def test_what_was_earned_and_missed_is_told(make: Make) -> None:
     assert wait_until(service.is_in(done, "done"), 20)
     end = service.clock.now() + 1
     found = {row.pop("project_id"): row for row in service.reader.revenue(None, now - 5, end)}
+    start = {"start": now - 5}
     assert found == {
         "project": pytest.approx(
-            {"earned": price, "undercharged": 3 - price, "rejected": 5.0, "rejected_by_user": 0.0}
+            start | {"earned": price, "undercharged": 3 - price, "rejected": 5.0, "rejected_by_user": 0.0}
         ),
-        "other": pytest.approx({"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 1.5}),
+        "other": pytest.approx(start | {"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 1.5}),
     }
     assert [row["project_id"] for row in service.reader.revenue("other", now - 5, end)] == ["other"]
     assert service.reader.revenue(None, end, end + HOUR) == []

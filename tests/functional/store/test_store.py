@@ -301,12 +301,14 @@ def test_prices_are_kept(database: Engine) -> None:
     (row,) = SqlReader(database).revenue("project", 30, 33)
     assert row == {
         "project_id": "project",
+        "start": 30,
         "earned": 3 + 1 / 7,
         "undercharged": 1.0,
         "rejected": 0.0,
         "rejected_by_user": 4.0,
     }
-    assert [row["rejected"] for row in SqlReader(database).revenue(None, 33, 34)] == [6.0, 7.0]
+    rejected = {row["project_id"]: row["rejected"] for row in SqlReader(database).revenue(None, 33, 34)}
+    assert rejected == {"project": 6.0, "other": 7.0}
 
 
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:

@@ -61,6 +61,8 @@ class Site:
         self.series_rows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
+        self.delay_rows: list[Document] = []
+        self.capacity_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
         self.calls: list[tuple[Any, ...]] = []
@@ -361,12 +363,19 @@ class Site:
             if host_id in (None, each)
         ]
 
-    def usage(self, project_id: str | None, start: int, end: int, now: int) -> list[Document]:
+    def usage(self, project_id: str | None, start: int, end: int, now: int, step: int | None = None) -> list[Document]:
+        self.calls.append(("usage", project_id, start, end, now, step))
         return [row for row in self.usage_rows if project_id in (None, row["project_id"])]
 
-    def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
+    def revenue(self, project_id: str | None, start: int, end: int, step: int | None = None) -> list[Document]:
         self.calls.append(("revenue", project_id, start, end))
         return [row for row in self.revenue_rows if project_id in (None, row["project_id"])]
+
+    def delays(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        return [row for row in self.delay_rows if project_id in (None, row["project_id"])]
+
+    def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
+        return self.capacity_rows
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         self.calls.append(("calendar", start, end, since_revision))

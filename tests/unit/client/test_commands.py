@@ -243,6 +243,30 @@ def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) ->
     assert [asked.version for asked in service.asked] == versions
 
 
+def test_usage_by_steps_is_a_table_for_spreadsheets(service: Service, openstack: Openstack) -> None:
+    day = {"start": "2030-01-01T00:00:00Z", "end": "2030-01-02T00:00:00Z", "node_hours": 1.5}
+    money = {"earned": 2.0, "missed": {"undercharged": 0.5, "rejected": 0.0, "rejected_by_user": 0.0}}
+    steps = [
+        {**day, "resource_hours": {"VCPU": 3.0}, "revenue": money},
+        {**day, "resource_hours": {"DISK_GB": 9.0}, "revenue": money},
+    ]
+    totals = [{**day, "resource_hours": {"VCPU": 3.0}, "capacity_hours": {"VCPU": 192.0}}]
+    answer = {"start": "s", "end": "e", "usage": [{"project_id": "p", "history": steps}], "history": totals}
+    service.will_answer("GET", "/v1/usage", answer)
+    assert openstack("usage", "--by", "day", "--revenue", "-f", "csv", "--quote", "none").output.splitlines() == [
+        "project_id,start,end,node_hours,DISK_GB_hours,VCPU_hours,earned,undercharged,rejected,rejected_by_user",
+        "p,2030-01-01T00:00:00Z,2030-01-02T00:00:00Z,1.5,0.0,3.0,2.0,0.5,0.0,0.0",
+        "p,2030-01-01T00:00:00Z,2030-01-02T00:00:00Z,1.5,9.0,0.0,2.0,0.5,0.0,0.0",
+    ]
+    assert service.asked[-1].query == {"interval": "day"}
+    assert openstack("usage", "--capacity", "--by", "hour", "-f", "csv", "--quote", "none").output.splitlines() == [
+        "start,end,node_hours,VCPU_hours,VCPU_capacity_hours",
+        "2030-01-01T00:00:00Z,2030-01-02T00:00:00Z,1.5,3.0,192.0",
+    ]
+    assert service.asked[-1].query == {"interval": "hour", "all_projects": "true"}
+    assert {asked.version for asked in service.asked} == {"reservation 1.14"}
+
+
 def test_prices(service: Service, openstack: Openstack) -> None:
     """What a lease may cost, quotes that are held, and what was earned; all of it needs the microversion of prices."""
     lease = LEASE | {"price": 2.5, "max_price": 3.0, "expires_at": "2030-01-01T00:05:00Z"}

@@ -306,16 +306,17 @@ class TestUsage:
                 "project_id": project,
                 "kind": kind,
                 "phase": "run",
+                "start": NOW - 30 * DAY,
                 "node_seconds": seconds,
                 "resource_seconds": {"VCPU": 2 * seconds},
             }
             for project, kind, seconds in (("red", "reservation", 7_200), ("red", "best-effort", 60), ("blue", "x", 1))
         ]
         missed = {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1}
-        site.revenue_rows = [{"project_id": "red", "earned": 7.5, **missed}]
+        site.revenue_rows = [{"project_id": "red", "start": NOW - 30 * DAY, "earned": 7.5, **missed}]
 
-    def test_of_ones_own_project(self, latest: Client) -> None:
-        assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
+    def test_of_ones_own_project(self, member: Client) -> None:
+        assert member.at("1.12").get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
             "start": "2030-01-01T00:00:00Z",
             "end": "2030-01-31T00:00:00Z",
             "usage": [
@@ -352,9 +353,61 @@ class TestUsage:
         assert latest.get("/v1/usage?project_id=blue").status_code == 403
         assert latest.get("/v1/usage?all_projects=1").status_code == 403
 
-    def test_what_is_wrong(self, latest: Client) -> None:
-        answer = latest.get("/v1/usage?start=2030-02-01 00:00&end=2030-01-01 00:00")
-        assert (answer.status_code, (answer.json or {})["field"]) == (400, "end")
+    @pytest.mark.parametrize(
+        ("query", "field"),
+        [
+            ("start=2030-02-01 00:00&end=2030-01-01 00:00", "end"),
+            ("start=1960-01-01 00:00&end=1961-01-01 00:00", "end"),
+            ("interval=week", "interval"),
+            ("interval=0", "interval"),
+            ("interval=60", "interval"),
+        ],
+    )
+    def test_what_is_wrong(self, latest: Client, query: str, field: str) -> None:
+        answer = latest.get(f"/v1/usage?{query}")
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+
+    def test_how_long_leases_waited(self, latest: Client, site: Site) -> None:
+        row = {"project_id": "red", "done": 3, "mean_wait": 1.23456, "mean_bounded_slowdown": 2.0}
+        site.delay_rows = [
+            {**row, "kind": "best-effort"},
+            {**row, "kind": "deadline"},
+            {**row, "kind": "reservation", "mean_wait": None, "mean_bounded_slowdown": None},
+        ]
+        (project,) = (latest.get("/v1/usage").json or {})["usage"]
+        kinds = project["kinds"]
+        assert (kinds["best-effort"]["done"], kinds["best-effort"]["mean_wait"]) == (3, 1.2346)
+        assert kinds["reservation"]["mean_bounded_slowdown"] is None
+        assert (kinds["deadline"]["node_hours"], kinds["deadline"]["done"]) == (0.0, 3)
+        assert "history" not in project
+
+    def test_by_steps(self, app: Flask, latest: Client, site: Site) -> None:
+        start = 1_893_456_000
+        for row, beginning in zip(site.usage_rows, (start + HOUR, start + DAY, start + DAY), strict=True):
+            row["start"] = beginning
+        # What was earned in the very last second.
+        site.revenue_rows[0]["start"] = start + 2 * DAY
+        times = "start=2030-01-01 01:00&end=2030-01-03 00:00"
+        body = latest.get(f"/v1/usage?{times}&interval=day").json or {}
+        assert site.calls[-2] == ("usage", "red", start + HOUR, start + 2 * DAY, NOW, DAY)
+        assert (body["interval"], "history" in body) == (DAY, False)
+        first, second = body["usage"][0]["history"]
+        assert (first["start"], first["end"]) == ("2030-01-01T01:00:00Z", "2030-01-02T00:00:00Z")
+        assert (first["node_hours"], first["revenue"]["earned"]) == (2.0, 0.0)
+        assert (second["start"], second["end"]) == ("2030-01-02T00:00:00Z", "2030-01-03T00:00:00Z")
+        assert (second["resource_hours"], second["revenue"]["earned"]) == ({"VCPU": 0.0333}, 7.5)
+        site.capacity_rows = [
+            {"start": start + HOUR, "end": start + DAY, "resource_seconds": {"VCPU": 23 * HOUR}},
+            {"start": start + DAY, "end": start + 2 * DAY, "resource_seconds": {"VCPU": 24 * HOUR}},
+        ]
+        found = Client(app, "latest", "admin", "green").get(f"/v1/usage?{times}&interval=86400&all_projects=1").json
+        steps = [(step["node_hours"], step["capacity_hours"]) for step in (found or {})["history"]]
+        assert steps == [(2.0, {"VCPU": 23.0}), (0.0169, {"VCPU": 24.0})]
+
+    def test_steps_came_with_a_microversion(self, member: Client) -> None:
+        assert member.at("1.13").get("/v1/usage?interval=day").status_code == 400
+        (project,) = (member.at("1.13").get("/v1/usage").json or {})["usage"]
+        assert set(project["kinds"]["reservation"]) == {"node_hours", "resource_hours"}
 
 
 class TestCalendar:

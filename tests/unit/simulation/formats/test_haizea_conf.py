@@ -194,6 +194,8 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
         "image_transfer.force_imagetransfer_time": "10",
         "image_transfer.diskimage_reuse": "image-caches",
         "image_transfer.diskimage_cache_size": "-1",
+        "accounting.probes": "ar,best-effort,immediate,cpu-utilization",
+        "accounting.attributes": "profile:a,trace:b",
     }
     assert (conf.annotationfile, conf.injectionfile) == (tmp_path / "trace.lwfa", tmp_path / "reservations.lwf")
     assert conf.site == Site.homogeneous(4, Resources({"VCPU": 100, "MEMORY_MB": 1024}))
@@ -209,8 +211,6 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
     assert conf.later == {
         "scheduling.wakeup-interval": "30",
         "scheduling.non-schedulable-interval": "20",
-        "accounting.probes": "ar best-effort immediate cpu-utilization",
-        "accounting.attributes": "profile=a,trace=b",
         "opennebula.host": "localhost",
         "opennebula.port": "2633",
         "opennebula.stop-when-no-more-leases": "false",
@@ -283,6 +283,8 @@ def test_the_sample_of_the_dissertation_is_for_live_mode(tmp_path: Path) -> None
         ("in-tracefile", "file:none.xml", None, "cannot be read"),
         ("imagetransfer-bandwidth: 100", "imagetransfer-bandwidth: -1", 11, "must be a number above 0"),
         ("[accounting]", "[accounting]\nprobes: ar, speed", 14, "not 'speed'"),
+        ("[accounting]", "[accounting]\nattributes: profile", 14, "must be name=value,name=value"),
+        ("[accounting]", "[accounting]\nattributes: a=1,a=2", 14, "names 'a' twice"),
         ("[accounting]", "[acounting]", 13, "there is no section [acounting]; known: general, scheduling"),
         ("[accounting]", "[DEFAULT]\nmode: x", 13, "there is no section [DEFAULT]"),
         ("[accounting]", "[common:general]", 13, "this is a multi-configuration file"),

@@ -1,0 +1,84 @@
+"""All metrics of an engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.service.metrics.events import EventMetrics
+from lease_scheduler.service.metrics.state import Observation, StateMetrics
+
+_Method = Callable[..., dict[str, Any]]
+
+
+class EngineMetrics:
+    """Made once a process; whoever leads in it is bound to them for as long.
+
+    :param registry: whatever else the process measures
+    :param per_project: whether there are gauges of each project too
+    :ivar events: counts what is written
+    :ivar state: shows the site that is led
+    """
+
+    def __init__(self, registry: CollectorRegistry | None = None, *, per_project: bool = False) -> None:
+        self.registry = registry or CollectorRegistry()
+        self.events = EventMetrics(self.registry)
+        self.state = StateMetrics(per_project=per_project)
+        self.registry.register(self.state)
+        self.leading = Gauge(
+            "lease_scheduler_engine_leading",
+            "Whether this engine leads its site (1) or waits (0)",
+            registry=self.registry,
+        )
+        self.takeovers = Counter(
+            "lease_scheduler_engine_takeovers", "How often this engine began to lead", registry=self.registry
+        )
+        self._requests = Histogram(
+            "lease_scheduler_rpc_request_duration_seconds",
+            "Requests to the engine by their method and the code that they were answered with",
+            ["method", "code"],
+            registry=self.registry,
+        )
+
+    def bind(self, look: Callable[[], Observation | None], notifications_waiting: int) -> None:
+        """An engine begins to lead.
+
+        :param look: gives the present state of its site
+        :param notifications_waiting: how many nobody has sent before
+        """
+        self.takeovers.inc()
+        self.events.notifications_waiting.set(notifications_waiting)
+        self.state.look = look
+
+    def unbind(self) -> None:
+        """It leads no more: whoever does knows what is so."""
+        self.state.look = lambda: None
+        self.events.notifications_waiting.set(0)
+
+    def timed(self, methods: Mapping[str, _Method]) -> dict[str, _Method]:
+        """The methods of the engine, measured."""
+        return {name: self._timed(name, method) for name, method in methods.items()}
+
+    def _timed(self, name: str, method: _Method) -> _Method:
+        @wraps(method)
+        def call(*arguments: Any, **keywords: Any) -> dict[str, Any]:
+            began, code = time.perf_counter(), 500
+            try:
+                answer = method(*arguments, **keywords)
+                code = 200
+                return answer
+            except RefusedError as error:
+                code = error.code
+                raise
+            except EngineUnavailableError:
+                code = 503
+                raise
+            finally:
+                self._requests.labels(name, str(code)).observe(time.perf_counter() - began)
+
+        return call

@@ -1,0 +1,183 @@
+"""What happens, counted when it is written."""
+
+from __future__ import annotations
+
+from collections import Counter as Counts
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from lease_scheduler.engine.records import FOR_FILTERS, Changes, Transition
+from lease_scheduler.model.delays import bounded_slowdown, waiting_time
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import LeaseState
+
+#: What the engine counts (``engine.interfaces.Recorder.count``) -> what that is, for people.
+COUNTED = {
+    "suspensions": "Suspensions that were begun",
+    "resumptions": "Resumptions that were begun",
+    "migrations": "Virtual machines whose saved memory was moved",
+    "preemptions": "Leases that made room for a reservation",
+    "preemptions_with_loss": "Preemptions in which work was lost",
+    "evasions": "Running leases that were moved in place of being preempted",
+    "early_ends": "Leases that ended before their time",
+    "late_starts": "Leases that could not start when they should have",
+    "late_operations": "Operations of the cloud that took longer than planned",
+    "failed_boots": "Boots of leases that failed",
+    "failed_operations": "Other operations of the cloud that failed",
+    "host_failures": "Hosts that went out of service",
+    "moved_reservations": "Reservations that got other hosts",
+    "replans": "Leases that were planned again because others came, left or were late",
+    "image_transfers": "Transfers of disk images that were begun",
+    "transferred_images": "Hosts that got a disk image",
+    "shared_images": "Hosts that got their disk image by the transfer of another lease",
+    "reused_images": "Hosts that had their disk image already",
+    "evicted_images": "Disk images that hosts gave up for others",
+    "failed_transfers": "Transfers of disk images that failed",
+}
+
+_SECONDS = (1, 10, 60, 300, 900, 3_600, 4 * 3_600, 86_400, 3 * 86_400, 7 * 86_400)
+_SLOWDOWNS = (1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1_000)
+_DURATIONS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_LOOKS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+class EventMetrics:
+    """Counters and histograms; they go on through every change of who leads."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._counted = {
+            name: Counter(f"lease_scheduler_{name}", help_text, registry=registry)
+            for name, help_text in COUNTED.items()
+        }
+        self._transitions = Counter(
+            "lease_scheduler_lease_transitions",
+            "Leases that came into a state",
+            ["kind", "state"],
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "lease_scheduler_lease_refusals", "Requests that did not become leases", ["kind"], registry=registry
+        )
+        self._waits = Histogram(
+            "lease_scheduler_lease_wait_seconds",
+            "Time from the submission, or the earliest start of a deadline lease, to the first run",
+            ["kind"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._slowdowns = Histogram(
+            "lease_scheduler_lease_bounded_slowdown_ratio",
+            "Time from submission to end over run time, run times below 10 s counted as 10 s, of leases that are done",
+            ["kind"],
+            buckets=_SLOWDOWNS,
+            registry=registry,
+        )
+        self._node_seconds = Counter(
+            "lease_scheduler_node_seconds",
+            "Time for which leases held nodes, counted when a phase ends",
+            ["kind", "phase"],
+            registry=registry,
+        )
+        self._revenue = Counter(
+            "lease_scheduler_revenue",
+            "Money: earned, and missed because of too low a price, for want of a place, or for too high a price",
+            ["outcome"],
+            registry=registry,
+        )
+        self.notifications_waiting = Gauge(
+            "lease_scheduler_notifications_waiting", "Notifications that wait to be sent", registry=registry
+        )
+        self._planning = Histogram(
+            "lease_scheduler_planning_duration_seconds",
+            "Time to plan what a request asks for, or what is due, before it is written",
+            buckets=_DURATIONS,
+            registry=registry,
+        )
+        self._transactions = Histogram(
+            "lease_scheduler_transaction_duration_seconds",
+            "Time to write what was planned into the database",
+            buckets=_DURATIONS,
+            registry=registry,
+        )
+        self._reconciled_at = Gauge(
+            "lease_scheduler_reconciliation_last_success_timestamp_seconds",
+            "When leases and cloud were last compared",
+            registry=registry,
+        )
+        self._reconciliations = Histogram(
+            "lease_scheduler_reconciliation_duration_seconds",
+            "Time to compare leases and cloud and to plan what is repaired",
+            buckets=_LOOKS,
+            registry=registry,
+        )
+        self._repaired = Counter(
+            "lease_scheduler_reconciliation_repairs",
+            "What was repaired because leases and cloud did not agree",
+            ["repair"],
+            registry=registry,
+        )
+        self._failures = Counter(
+            "lease_scheduler_reconciliation_failures", "Comparisons of leases and cloud that failed", registry=registry
+        )
+        for repair in ("destroyed", "gone", "moved"):
+            self._repaired.labels(repair)
+        for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
+            self._revenue.labels(outcome)
+        for kind in LeaseKind:
+            self._refusals.labels(kind.value)
+
+    def planned(self, seconds: float) -> None:
+        """Something was planned."""
+        self._planning.observe(seconds)
+
+    def written(self, changes: Changes, seconds: float) -> None:
+        """A transaction was written."""
+        self._transactions.observe(seconds)
+        for transition in changes.transitions:
+            lease = changes.leases.get(transition.lease_id)
+            if lease is not None:
+                self._transitions.labels(lease.kind.value, transition.after).inc()
+                self._delays(lease, transition)
+        for used in changes.usage:
+            self._node_seconds.labels(used.kind, used.phase).inc(used.nodes * (used.end - used.start))
+        for record in changes.revenue:
+            price = record.price or 0.0
+            worth = record.max_price if record.max_price is not None else price
+            self._revenue.labels(record.outcome).inc(price if record.outcome == "earned" else worth)
+            if record.outcome == "earned":
+                self._revenue.labels("undercharged").inc(max(0.0, worth - price))
+        waiting = sum(not message.event_type.startswith(FOR_FILTERS) for message in changes.messages)
+        self.notifications_waiting.inc(waiting)
+
+    def counted(self, counts: Mapping[str, int], refusals: Counts[LeaseKind]) -> None:
+        """What the engine has counted since the last call."""
+        for name, number in counts.items():
+            if name in self._counted:
+                self._counted[name].inc(number)
+        for kind, number in refusals.items():
+            self._refusals.labels(kind.value).inc(number)
+
+    def _delays(self, lease: Lease, transition: Transition) -> None:
+        if transition.after == LeaseState.ACTIVE.value and lease.started == transition.instant:
+            waited = waiting_time(lease)
+            if waited is not None:
+                self._waits.labels(lease.kind.value).observe(waited)
+        if transition.after == LeaseState.DONE.value:
+            slowdown = bounded_slowdown(lease, lease.accumulated)
+            if slowdown is not None:
+                self._slowdowns.labels(lease.kind.value).observe(slowdown)
+
+    def reconciled(self, repaired: Mapping[str, int], seconds: float, instant: float) -> None:
+        """Leases and cloud have been compared.
+
+        :param instant: real seconds since the epoch
+        """
+        self._reconciled_at.set(instant)
+        self._reconciliations.observe(seconds)
+        for repair, number in repaired.items():
+            self._repaired.labels(repair).inc(number)
+
+    def not_reconciled(self) -> None:
+        """Leases and cloud could not be compared."""
+        self._failures.inc()

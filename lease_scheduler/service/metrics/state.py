@@ -1,0 +1,186 @@
+"""What is so at an instant, looked up when somebody asks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.resources import FLOATING_IP
+from lease_scheduler.model.states import LeaseState
+
+_Labels = TypeVar("_Labels", bound=tuple[str, ...])
+
+_IN_QUEUE = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The state of a site at an instant, as values that nobody changes any more.
+
+    :ivar documents: what tenants say of the leases, by lease id
+    :ivar price_rate: money per node and hour at which leases are offered; none if they have no prices
+    """
+
+    now: int
+    leases: tuple[Lease, ...]
+    documents: Mapping[str, LeaseDocument]
+    orders: tuple[Intent, ...]
+    hosts: tuple[HostRecord, ...]
+    floating_ips: tuple[FloatingIpRecord, ...]
+    site: Site
+    price_rate: float | None
+
+
+class StateMetrics(Collector):
+    """Gauges of the site while this engine leads; there are none while it does not.
+
+    :param per_project: whether there are gauges of each project too
+    """
+
+    def __init__(self, *, per_project: bool = False) -> None:
+        self._per_project = per_project
+        self._amounts = _Amounts()
+        #: Gives the present state, none if that is not known; to be set while this engine leads.
+        self.look: Callable[[], Observation | None] = lambda: None
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauges."""
+        seen = self.look()
+        if seen is None:
+            return
+        held = self._amounts.held(seen)
+        yield from _leases(seen.leases)
+        yield from _resources(seen, held)
+        yield from _hosts(seen.hosts)
+        yield from _orders(seen.orders, seen.now)
+        if seen.price_rate is not None:
+            yield GaugeMetricFamily(
+                "lease_scheduler_price_rate",
+                "Money per node and hour at which leases are offered to somebody who is not known",
+                seen.price_rate,
+            )
+        if self._per_project:
+            yield from _projects(seen, held)
+
+
+class _Amounts:
+    """What leases hold, computed anew only for those that are new or have other hosts."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[LeaseRequest, Reservation, Site, Mapping[str, int]]] = {}
+
+    def held(self, seen: Observation) -> dict[str, Mapping[str, int]]:
+        """Lease id -> resource class -> amount, of leases that hold something at the instant."""
+        known = {}
+        for lease in seen.leases:
+            first = lease.reservations[0] if lease.reservations else None
+            if first is not None and (lease.active_since is not None or first.start <= seen.now < first.end):
+                before = self._known.get(lease.lease_id)
+                # The same objects, not equal ones: to compare the values would take as long as to compute.
+                if before is None or any(
+                    a is not b for a, b in zip(before, (lease.request, first, seen.site), strict=False)
+                ):
+                    before = (lease.request, first, seen.site, _occupied(lease.request, first, seen.site))
+                known[lease.lease_id] = before
+        self._known = known
+        return {lease_id: entry[3] for lease_id, entry in known.items()}
+
+
+def _occupied(request: LeaseRequest, reservation: Reservation, site: Site) -> dict[str, int]:
+    nodes = [(node_set.count, node_set.resources) for node_set in request.nodes]
+    return occupation(nodes, [site.hosts[number].capacity for number in reservation.assignment])[1]
+
+
+def _leases(leases: Iterable[Lease]) -> Iterator[Metric]:
+    found = Counter((lease.kind.value, lease.state.value) for lease in leases)
+    yield _labelled("lease_scheduler_leases", "Leases that are not over", ["kind", "state"], found)
+    queue = sum(lease.state in _IN_QUEUE for lease in leases)
+    yield GaugeMetricFamily("lease_scheduler_queue_length", "Leases that wait in the queue for their turn", queue)
+
+
+def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
+    capacity, in_service = Counter[str](), Counter[str]()
+    for host in seen.hosts:
+        if host.reservable:
+            capacity.update(host.capacity)
+            if host.out_until is None:
+                in_service.update(host.capacity)
+    addresses = sum(address.reservable for address in seen.floating_ips)
+    if addresses:
+        capacity[FLOATING_IP] = in_service[FLOATING_IP] = addresses
+    held, in_use = Counter[str](), Counter[str]()
+    for lease in seen.leases:
+        amounts = held_by.get(lease.lease_id, {})
+        held.update(amounts)
+        if lease.active_since is not None:
+            in_use.update(amounts)
+    classes = sorted({*capacity, *held})
+    yield _by_class("capacity", "What leases may use of all hosts", classes, capacity)
+    yield _by_class("held", "What leases hold at present", classes, held)
+    yield _by_class("in_use", "What leases that run hold at present", classes, in_use)
+    free = {name: max(0, in_service[name] - held[name]) for name in classes}
+    yield _by_class("free", "What no lease holds of the hosts that are in service", classes, free)
+    shares = {name: in_use[name] / capacity[name] for name in classes if capacity[name]}
+    yield _by_class("utilization_ratio", "Share of the capacity that leases that run hold", sorted(shares), shares)
+
+
+def _by_class(name: str, help_text: str, classes: Iterable[str], values: Mapping[str, float]) -> Metric:
+    amounts = {(resource_class,): values[resource_class] for resource_class in classes}
+    return _labelled(f"lease_scheduler_resource_{name}", help_text, ["resource_class"], amounts)
+
+
+def _hosts(hosts: Iterable[HostRecord]) -> Iterator[Metric]:
+    found = {("in_service",): 0, ("out_of_service",): 0, ("not_reservable",): 0}
+    for host in hosts:
+        where = "out_of_service" if host.out_until is not None else "in_service"
+        found[where if host.reservable else "not_reservable",] += 1
+    yield _labelled("lease_scheduler_hosts", "Compute hosts of the pool", ["status"], found)
+
+
+def _orders(orders: Iterable[Intent], now: int) -> Iterator[Metric]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for order in orders:
+        if order.operation is None:
+            found["discard"].append(now)
+        else:
+            found[order.operation.kind.value].append(order.operation.begun)
+    counts = {(kind,): len(begun) for kind, begun in found.items()}
+    yield _labelled("lease_scheduler_orders", "Orders that the cloud has not carried out yet", ["kind"], counts)
+    ages = {(kind,): max(0, now - min(begun)) for kind, begun in found.items() if kind != "discard"}
+    yield _labelled("lease_scheduler_order_oldest_age_seconds", "Age of the oldest of them", ["kind"], ages)
+
+
+def _projects(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> Iterator[Metric]:
+    leases = Counter[tuple[str, str]]()
+    held = Counter[tuple[str, str]]()
+    for lease in seen.leases:
+        project_id = seen.documents[lease.lease_id].project_id
+        leases[project_id, lease.kind.value] += 1
+        for name, amount in held_by.get(lease.lease_id, {}).items():
+            held[project_id, name] += amount
+    yield _labelled(
+        "lease_scheduler_project_leases", "Leases of a project that are not over", ["project_id", "kind"], leases
+    )
+    yield _labelled(
+        "lease_scheduler_project_resource_held",
+        "What leases of a project hold at present",
+        ["project_id", "resource_class"],
+        held,
+    )
+
+
+def _labelled(name: str, help_text: str, labels: list[str], values: Mapping[_Labels, float]) -> Metric:
+    family = GaugeMetricFamily(name, help_text, labels=labels)
+    for key, value in values.items():
+        family.add_metric(key, value)
+    return family

@@ -1,0 +1,158 @@
+"""Names and values of the columns of Haizea's result files (haizea F90, section 9.4; Sotomayor 2010, appendix A.6).
+
+Times are in s. A value that there is nothing to measure for is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from lease_scheduler.model.delays import bounded_slowdown, waiting_time
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.simulation import metrics
+
+#: A value of a file; none for an empty cell.
+Cell = str | int | float | None
+
+#: What says which run a row is about, in every file.
+COMMON_COLUMNS = ("profile", "tracefile", "annotationfile", "injectfile")
+
+PERRUN_COLUMNS = (
+    "Total requested leases",
+    "Total accepted AR",
+    "Total best-effort completed",
+    "Total completed leases",
+    "Total rejected AR",
+    "Total rejected leases (by user)",
+    "Total rejected leases",
+    "all-best-effort",
+    "Revenue",
+    "Surcharge",
+    "Missed revenue (undercharging)",
+    "Missed revenue (reject)",
+    "Missed revenue (reject by user)",
+    "Missed revenue (total)",
+)
+
+#: Columns of the per-lease file that generators and readers of logs leave in the extras of a request.
+EXTRA_COLUMNS = (
+    "simul_start_delta",
+    "simul_userrate",
+    "simul_deadline_tau",
+    "rate",
+    "rejected_price",
+    "SWF_group",
+    "SWF_waittime",
+    "SWF_runtime",
+    "SWF_execnumber",
+    "SWF_avgcputime",
+    "SWF_queue",
+)
+
+PERLEASE_COLUMNS = (
+    "lease_id",
+    "Waiting time",
+    "Slowdown",
+    "State",
+    "Number of nodes",
+    "Requested duration",
+    "Actual duration",
+    "Start",
+    "Deadline",
+    "Price",
+    *EXTRA_COLUMNS,
+)
+
+COUNTER_COLUMNS = ("time", "value", "average")
+
+#: What Haizea gives as the price of a lease that its user did not want at its price.
+_REFUSED = -1
+
+
+def delays(lease: Lease) -> dict[str, Cell]:
+    """How long a lease waited, and its bounded slowdown (haizea F83)."""
+    found: dict[str, Cell] = {
+        "Waiting time": waiting_time(lease),
+        "Slowdown": bounded_slowdown(lease, lease.accumulated),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def outcome(lease: Lease) -> dict[str, Cell]:
+    """What was asked for and what became of it.
+
+    ``Start`` is the delay between submission and requested start, ``Deadline`` the time between requested start and
+    deadline, which is what the original files hold.
+    """
+    request = lease.request
+    found: dict[str, Cell] = {
+        "State": lease.state.value.replace("-", " ").capitalize(),
+        "Number of nodes": request.node_count,
+        "Requested duration": request.duration,
+        "Actual duration": lease.accumulated,
+    }
+    if request.start is not None:
+        found["Start"] = request.start - request.submitted
+    if request.deadline is not None:
+        found["Deadline"] = request.deadline - (request.start or 0)
+    return found
+
+
+def price(lease: Lease) -> dict[str, Cell]:
+    """The price of a lease, its rate, and the price that it was turned down for (haizea F78)."""
+    request = lease.request
+    if request.price is None:
+        return {}
+    found: dict[str, Cell] = {"Price": request.price}
+    if request.node_hours:
+        found["rate"] = request.price / request.node_hours
+    if lease.state is LeaseState.REJECTED_BY_USER:
+        found |= {"Price": _REFUSED, "rejected_price": request.price}
+    # What a workload says of itself stays as it is.
+    return {name: value for name, value in found.items() if name not in request.extras}
+
+
+def all_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
+    """How many leases came to which end; rejections by users are counted apart from the others."""
+    total = metrics.count_leases(leases)
+    return {
+        "Total requested leases": total.requested,
+        "Total completed leases": total.done,
+        "Total rejected leases (by user)": total.rejected_by_user,
+        "Total rejected leases": total.rejected - total.rejected_by_user,
+    }
+
+
+def reservation_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
+    """How many reservations were accepted and how many the provider turned down."""
+    counts = metrics.count_leases(of_kind(leases, LeaseKind.RESERVATION))
+    return {"Total accepted AR": counts.accepted, "Total rejected AR": counts.rejected - counts.rejected_by_user}
+
+
+def best_effort_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
+    """How many best-effort leases are done."""
+    return {"Total best-effort completed": metrics.count_leases(of_kind(leases, LeaseKind.BEST_EFFORT)).done}
+
+
+def money(leases: Sequence[Lease]) -> dict[str, Cell]:
+    """What was earned and what was missed, not normalised; nothing if nothing has a price (haizea F82).
+
+    Surcharges are part of the prices, so that their column is 0.
+    """
+    found = metrics.revenue(leases)
+    if found is None:
+        return {}
+    return {
+        "Revenue": found.earned,
+        "Surcharge": 0.0,
+        "Missed revenue (undercharging)": found.undercharged,
+        "Missed revenue (reject)": found.rejected,
+        "Missed revenue (reject by user)": found.rejected_by_user,
+        "Missed revenue (total)": found.missed,
+    }
+
+
+def of_kind(leases: Iterable[Lease], kind: LeaseKind) -> Iterator[Lease]:
+    """The leases of a kind."""
+    return (lease for lease in leases if lease.kind is kind)

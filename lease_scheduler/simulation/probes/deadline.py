@@ -1,0 +1,16 @@
+"""Probe ``deadline``."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.simulation import haizea_columns
+from lease_scheduler.simulation.probes.base import Probe
+
+
+class DeadlineProbe(Probe):
+    """Delays of deadline leases; they count from the requested start on."""
+
+    def at_end(self, lease: Lease, now: int) -> None:
+        """See ``Probe.at_end``."""
+        if lease.kind is LeaseKind.DEADLINE:
+            self.accounting.set_lease(lease.lease_id, haizea_columns.delays(lease))

@@ -1,0 +1,19 @@
+"""Probe ``lease-extras``."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.simulation.haizea_columns import EXTRA_COLUMNS, PERLEASE_COLUMNS
+from lease_scheduler.simulation.probes.base import Probe
+
+#: What other probes say of a lease.
+_TAKEN = frozenset(PERLEASE_COLUMNS) - frozenset(EXTRA_COLUMNS)
+
+
+class LeaseExtrasProbe(Probe):
+    """The extras that a workload gives its leases, such as the fields of a log."""
+
+    def at_end(self, lease: Lease, now: int) -> None:
+        """See ``Probe.at_end``."""
+        extras = lease.request.extras
+        self.accounting.set_lease(lease.lease_id, {name: extras[name] for name in extras if name not in _TAKEN})

@@ -1,0 +1,44 @@
+"""A memory store that tells probes what has become of leases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.plan import Plan
+from lease_scheduler.simulation.probes.base import Probe
+from lease_scheduler.store.memory import MemoryStore
+
+
+class ObservedStore(MemoryStore):
+    """Keeps which leases are new and which have ended until the probes are told.
+
+    :param probes: are told in this order
+    """
+
+    def __init__(self, probes: Sequence[Probe]) -> None:
+        super().__init__()
+        self._probes = probes
+        self._known: set[str] = set()
+        self._requested: list[Lease] = []
+        self._over: list[Lease] = []
+
+    def save(self, lease: Lease) -> None:
+        """Keep a new value of a lease."""
+        super().save(lease)
+        if lease.lease_id not in self._known:
+            self._known.add(lease.lease_id)
+            self._requested.append(lease)
+        if lease.is_final:
+            self._over.append(lease)
+
+    def tell(self, plan: Plan, now: int) -> None:
+        """A step is over."""
+        requested, self._requested = self._requested, []
+        ended, self._over = self._over, []
+        for probe in self._probes:
+            for lease in requested:
+                probe.at_request(lease, now)
+            for lease in ended:
+                probe.at_end(lease, now)
+            probe.at_step(plan, now)

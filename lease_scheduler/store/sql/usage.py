@@ -1,0 +1,247 @@
+"""What projects occupied and what was earned from them, added up by the database.
+
+A year may have a million records, so only sums leave the database: one for each pair of steps in which intervals begin
+and end, and each size of lease.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, cast, func, literal, select
+
+from lease_scheduler.model.delays import SLOWDOWN_BOUND
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.occupation import occupation
+from lease_scheduler.model.resources import FLOATING_IP
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.store.sql.schema import FLOATING_IPS, HOLDINGS, HOSTS, LEASES, REVENUE, USAGE
+
+Document = dict[str, Any]
+
+
+class UsageReader:
+    """Reads accounts of ``[start, end)``.
+
+    :param project_id: of this project, none for all
+    :param step: seconds of a step, none for one step; steps begin at multiples of it since the epoch, the first one at
+        ``start``
+    """
+
+    def __init__(
+        self, connection: Connection, project_id: str | None, start: int, end: int, step: int | None = None
+    ) -> None:
+        self._connection = connection
+        self._project_id = project_id
+        self._start = start
+        self._end = end
+        # Long enough for all to be one step.
+        self._step = end + 1 if step is None else step
+
+    # -- usage -------------------------------------------------------------------------------------------
+
+    def usage(self, now: int) -> list[Document]:
+        """See ``api.interfaces.Reader.usage``."""
+        found: dict[tuple[str, str, str, int], Document] = {}
+        # Many are of one size.
+        known: dict[str, Mapping[str, int]] = {}
+        for row in self._sums():
+            resources = known.get(row.resources)
+            if resources is None:
+                resources = known[row.resources] = json.loads(row.resources)
+            for beginning, seconds in self._parts(row):
+                _add(found, (row.project_id, row.kind, row.phase, beginning), seconds, row.nodes, resources)
+        for project_id, kind, since, nodes, resources in self._running():
+            until = min(self._end, now)
+            for beginning, seconds in self._split(max(self._start, since), until):
+                _add(found, (project_id, kind, "run", beginning), seconds, nodes, resources)
+        return list(found.values())
+
+    def _sums(self) -> Iterable[Any]:
+        """The intervals that are over, added up where they have steps and size in common."""
+        rows = self._intervals()
+        keys = [rows.c[name] for name in ("project_id", "kind", "phase", "nodes", "resources", "first", "last")]
+        query = select(
+            *keys,
+            func.count().label("number"),
+            func.sum(rows.c.finish - rows.c.begin).label("total"),
+            func.sum(rows.c.first + self._step - rows.c.begin).label("head"),
+            func.sum(rows.c.finish - rows.c.last).label("tail"),
+        )
+        return self._connection.execute(query.group_by(*keys))
+
+    def _intervals(self) -> Subquery:
+        """The part of each interval that lies within, with the beginnings of its first and its last step.
+
+        Remainders are exact on every database, quotients are not.
+        """
+        begin = case((USAGE.c.start < self._start, literal(self._start)), else_=USAGE.c.start)
+        finish = case((USAGE.c.end > self._end, literal(self._end)), else_=USAGE.c.end)
+        query = select(
+            USAGE.c.project_id,
+            USAGE.c.kind,
+            USAGE.c.phase,
+            USAGE.c.nodes,
+            cast(USAGE.c.resources, Text).label("resources"),
+            begin.label("begin"),
+            finish.label("finish"),
+        ).where(USAGE.c.end > self._start, USAGE.c.start < self._end)
+        if self._project_id is not None:
+            query = query.where(USAGE.c.project_id == self._project_id)
+        cut = query.subquery("cut")
+        return select(
+            cut,
+            self._step_of(cut.c.begin).label("first"),
+            self._step_of(cut.c.finish - 1).label("last"),
+        ).subquery("intervals")
+
+    def _step_of(self, instant: ColumnElement[Any]) -> ColumnElement[Any]:
+        return instant - instant % literal(self._step)
+
+    def _parts(self, row: Any) -> Iterator[tuple[int, int]]:
+        """Beginning of each step -> seconds of the intervals in it."""
+        if row.first == row.last:
+            yield self._beginning(row.first), int(row.total)
+            return
+        yield self._beginning(row.first), int(row.head)
+        for step in range(row.first + self._step, row.last, self._step):
+            yield step, self._step * int(row.number)
+        yield row.last, int(row.tail)
+
+    def _split(self, begin: int, finish: int) -> Iterator[tuple[int, int]]:
+        while begin < finish:
+            step = begin - begin % self._step
+            until = min(finish, step + self._step)
+            yield self._beginning(step), until - begin
+            begin = until
+
+    def _beginning(self, step: int) -> int:
+        return max(self._start, step)
+
+    def _running(self) -> Iterator[tuple[str, str, int, int, Mapping[str, int]]]:
+        """Leases that run now: project, kind, since when, nodes and what they hold."""
+        capacity = {str(row.id): row.capacity for row in self._connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
+        running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
+        running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
+        if self._project_id is not None:
+            running = running.where(LEASES.c.project_id == self._project_id)
+        for row in self._connection.execute(running).mappings():
+            nodes, resources = occupation(
+                [(node_set["count"], node_set["resources"]) for node_set in row["nodes"]],
+                [capacity.get(host, {}) for host in row["hosts"]],
+            )
+            yield row["project_id"], row["kind"], row["active_since"], nodes, resources
+
+    # -- revenue -----------------------------------------------------------------------------------------
+
+    def revenue(self) -> list[Document]:
+        """See ``api.interfaces.Reader.revenue``."""
+        price = func.coalesce(REVENUE.c.price, 0.0)
+        # What is missed is what would have been paid at most, or the price if that is all that is known.
+        worth = func.coalesce(REVENUE.c.max_price, REVENUE.c.price, 0.0)
+        clamped = case((REVENUE.c.instant < self._start, literal(self._start)), else_=REVENUE.c.instant)
+        records = select(
+            REVENUE.c.project_id,
+            REVENUE.c.outcome,
+            price.label("price"),
+            worth.label("worth"),
+            case((worth > price, worth - price), else_=0.0).label("beyond"),
+            self._step_of(clamped).label("step"),
+        ).where(REVENUE.c.instant >= self._start, REVENUE.c.instant < self._end)
+        if self._project_id is not None:
+            records = records.where(REVENUE.c.project_id == self._project_id)
+        rows = records.subquery("records")
+        keys = [rows.c.project_id, rows.c.step, rows.c.outcome]
+        sums = [func.sum(rows.c[name]).label(name) for name in ("price", "worth", "beyond")]
+        found: dict[tuple[str, int], Document] = {}
+        for row in self._connection.execute(select(*keys, *sums).group_by(*keys).order_by(*keys)):
+            nothing = {"earned": 0.0, "undercharged": 0.0, "rejected": 0.0, "rejected_by_user": 0.0}
+            key = (row.project_id, self._beginning(row.step))
+            entry = found.setdefault(key, {"project_id": key[0], "start": key[1], **nothing})
+            if row.outcome == "earned":
+                entry["earned"] += float(row.price)
+                entry["undercharged"] += float(row.beyond)
+            else:
+                entry[row.outcome] += float(row.worth)
+        return list(found.values())
+
+    # -- delays ------------------------------------------------------------------------------------------
+
+    def delays(self) -> list[Document]:
+        """See ``api.interfaces.Reader.delays``."""
+        earliest = func.coalesce(LEASES.c.requested_start, LEASES.c.submitted)
+        is_deadline = LEASES.c.kind == LeaseKind.DEADLINE.value
+        run_time = case((is_deadline, LEASES.c.duration), else_=LEASES.c.accumulated)
+        bounded = case((run_time < SLOWDOWN_BOUND, literal(SLOWDOWN_BOUND)), else_=run_time)
+        query = select(
+            LEASES.c.project_id,
+            LEASES.c.kind,
+            func.count().label("done"),
+            func.avg(LEASES.c.started - earliest).label("wait"),
+            func.avg((LEASES.c.ended - earliest) * 1.0 / bounded).label("slowdown"),
+        ).where(LEASES.c.ended >= self._start, LEASES.c.ended < self._end, LEASES.c.state == LeaseState.DONE.value)
+        if self._project_id is not None:
+            query = query.where(LEASES.c.project_id == self._project_id)
+        return [
+            {
+                "project_id": row.project_id,
+                "kind": row.kind,
+                "done": row.done,
+                "mean_wait": _mean(row.wait, row.kind),
+                "mean_bounded_slowdown": _mean(row.slowdown, row.kind),
+            }
+            for row in self._connection.execute(query.group_by(LEASES.c.project_id, LEASES.c.kind))
+        ]
+
+    # -- capacity ----------------------------------------------------------------------------------------
+
+    def capacity(self) -> list[Document]:
+        """See ``api.interfaces.Reader.capacity``."""
+        hosts = select(HOSTS.c.created_at, HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True))
+        arrivals = [(row.created_at, row.capacity) for row in self._connection.execute(hosts)]
+        addresses = select(FLOATING_IPS.c.created_at).where(FLOATING_IPS.c.reservable.is_(True))
+        arrivals += [(created_at, {FLOATING_IP: 1}) for created_at in self._connection.execute(addresses).scalars()]
+        arrivals.sort(key=lambda arrival: arrival[0], reverse=True)
+        there, found = Counter[str](), []
+        for beginning, seconds in self._split(self._start, self._end):
+            end = beginning + seconds
+            amounts = Counter({name: amount * seconds for name, amount in there.items()})
+            while arrivals and arrivals[-1][0] < end:
+                since, capacity = arrivals.pop()
+                there.update(capacity)
+                for name, amount in capacity.items():
+                    amounts[name] += amount * (end - max(beginning, since))
+            found.append({"start": beginning, "end": end, "resource_seconds": dict(amounts)})
+        return found
+
+
+def _mean(value: Any, kind: str) -> float | None:
+    """An average, none for reservations: when they begin is their consumer's choice."""
+    return None if value is None or kind == LeaseKind.RESERVATION.value else float(value)
+
+
+def _add(
+    found: dict[tuple[str, str, str, int], Document],
+    key: tuple[str, str, str, int],
+    seconds: int,
+    nodes: int,
+    resources: Mapping[str, int],
+) -> None:
+    project_id, kind, phase, beginning = key
+    entry = found.setdefault(
+        key,
+        {
+            "project_id": project_id,
+            "kind": kind,
+            "phase": phase,
+            "start": beginning,
+            "node_seconds": 0,
+            "resource_seconds": {},
+        },
+    )
+    entry["node_seconds"] += seconds * nodes
+    for name, amount in resources.items():
+        entry["resource_seconds"][name] = entry["resource_seconds"].get(name, 0) + seconds * amount

@@ -1,0 +1,50 @@
+"""A site to look at."""
+
+from __future__ import annotations
+
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.service.metrics.state import Observation
+
+NOW = 1_000
+_CAPACITY = {"VCPU": 8}
+
+
+def _host(number: int, *, reservable: bool = True, out_until: int | None = None) -> HostRecord:
+    return HostRecord(number, f"compute-{number}", 8, 1024, 0, 0, _CAPACITY, reservable=reservable, out_until=out_until)
+
+
+def _lease(name: str, number: int, state: LeaseState, need: dict[str, int], start: int | None) -> Lease:
+    request = LeaseRequest(name, LeaseKind.BEST_EFFORT, (NodeSet(1, Resources(need)),), 0, 500)
+    held = () if start is None else (Reservation((1,), start, start, start + 500, start + 510),)
+    since = start if state is LeaseState.ACTIVE else None
+    return Lease(request, number, state, reservations=held, active_since=since)
+
+
+def observation() -> Observation:
+    """Two vCPUs run, a whole host is being put away, one lease comes later and one is in the queue."""
+    leases = (
+        _lease("runs", 1, LeaseState.ACTIVE, {"VCPU": 2}, 900),
+        _lease("goes", 2, LeaseState.SUSPENDING, {"VCPU": 1, HOST_SHARE: WHOLE_HOST}, 600),
+        _lease("later", 3, LeaseState.SCHEDULED, {"VCPU": 4}, 2_000),
+        _lease("waits", 4, LeaseState.QUEUED, {"VCPU": 4}, None),
+    )
+    site = Site(tuple(Host(f"compute-{n}", Resources({**_CAPACITY, HOST_SHARE: WHOLE_HOST})) for n in range(4)))
+    return Observation(
+        now=NOW,
+        leases=leases,
+        documents={lease.lease_id: LeaseDocument(lease.lease_id, lease.lease_id, "red", "ada", 0) for lease in leases},
+        orders=(
+            Intent(1, "goes", Operation(OperationKind.SUSPEND, "goes", (1,), 940, 1_100)),
+            Intent(2, "over", None),
+        ),
+        hosts=(_host(1), _host(2), _host(3, out_until=5_000), _host(4, reservable=False)),
+        floating_ips=(FloatingIpRecord("ip", "net", "10.0.0.1", 0),),
+        site=site,
+        price_rate=1.5,
+    )

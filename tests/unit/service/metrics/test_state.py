@@ -1,0 +1,56 @@
+"""What is so at an instant."""
+
+from __future__ import annotations
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from lease_scheduler.service.metrics.state import StateMetrics
+from tests.unit.service.metrics.site import observation
+
+
+def _registry(*, per_project: bool = False) -> CollectorRegistry:
+    registry, metrics = CollectorRegistry(), StateMetrics(per_project=per_project)
+    metrics.look = observation
+    registry.register(metrics)
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("leases", {"kind": "best-effort", "state": "active"}, 1),
+        ("leases", {"kind": "best-effort", "state": "done"}, None),
+        ("queue_length", {}, 1),
+        ("resource_capacity", {"resource_class": "VCPU"}, 24),
+        ("resource_capacity", {"resource_class": "FLOATING_IP"}, 1),
+        # Two of the one, and all of the host that the other has for itself.
+        ("resource_held", {"resource_class": "VCPU"}, 10),
+        ("resource_in_use", {"resource_class": "VCPU"}, 2),
+        ("resource_free", {"resource_class": "VCPU"}, 6),
+        ("resource_utilization_ratio", {"resource_class": "VCPU"}, 2 / 24),
+        ("hosts", {"status": "in_service"}, 2),
+        ("hosts", {"status": "out_of_service"}, 1),
+        ("hosts", {"status": "not_reservable"}, 1),
+        ("orders", {"kind": "suspend"}, 1),
+        ("orders", {"kind": "discard"}, 1),
+        ("order_oldest_age_seconds", {"kind": "suspend"}, 60),
+        ("order_oldest_age_seconds", {"kind": "discard"}, None),
+        ("price_rate", {}, 1.5),
+        ("project_leases", {"project_id": "red", "kind": "best-effort"}, None),
+    ],
+)
+def test_gauges(name: str, labels: dict[str, str], expected: float | None) -> None:
+    assert _registry().get_sample_value(f"lease_scheduler_{name}", labels) == expected
+
+
+def test_gauges_of_projects_are_there_if_they_are_asked_for() -> None:
+    registry = _registry(per_project=True)
+    labels = {"project_id": "red", "kind": "best-effort"}
+    assert registry.get_sample_value("lease_scheduler_project_leases", labels) == 4
+    labels = {"project_id": "red", "resource_class": "VCPU"}
+    assert registry.get_sample_value("lease_scheduler_project_resource_held", labels) == 10
+
+
+def test_who_does_not_lead_knows_nothing() -> None:
+    assert list(StateMetrics().collect()) == []
