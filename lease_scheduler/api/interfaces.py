@@ -224,6 +224,13 @@ class Reader(Protocol):
         """
         ...
 
+    def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """Terms that turned out in ``[start, end)`` not to have been kept, one entry per project and kind of breach.
+
+        ``project_id``, ``kind``, ``count``, ``node_seconds`` (not delivered), ``penalty`` (money)
+        """
+        ...
+
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         """The calendar page's document: ``revision``, ``complete``, ``hosts``, ``leases``, ``removed``."""
         ...

@@ -92,6 +92,9 @@ class ShowUsage(ListCommand):
     """List what projects occupied, in hours of nodes and of resources, and what was earned from them."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--penalties", action="store_true", help="With revenue, terms that were not kept, and what is owed for them"
+        )
         parser.add_argument("--revenue", action="store_true", help="With what was earned and what was missed")
         parser.add_argument("--start", metavar="<date>", help="From here on (default: 30 days before the end)")
         parser.add_argument("--end", metavar="<date>", help="Up to here (default: now)")
@@ -107,6 +110,9 @@ class ShowUsage(ListCommand):
             "all_projects": parsed.all_projects or None,
         }
         columns = ["project_id", "node_hours", "resource_hours", "kinds"]
+        if parsed.penalties:
+            found = client.request("GET", "/usage", terms.NEGOTIATION, query=query)
+            return output.rows(found["usage"], [*columns, "revenue", "breaches"])
         if parsed.revenue:
             found = client.request("GET", "/usage", terms.PRICES, query=query)
             return output.rows(found["usage"], [*columns, "revenue"])

@@ -12,6 +12,8 @@ PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")
 ON_END = ("delete", "shelve", "snapshot", "keep")
 #: The microversion that brought prices.
 PRICES = "1.12"
+#: That of counter-offers, prices of changes, and penalties.
+NEGOTIATION = "1.15"
 
 #: That of servers which boot from volumes.
 _VOLUMES = "1.13"

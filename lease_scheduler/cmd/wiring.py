@@ -26,7 +26,13 @@ from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableErro
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_penalty,
+    load_preemption,
+    load_pricing,
+)
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.notifier import Notifier
@@ -119,6 +125,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     make_planner(conf)
     load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
     make_pricing(conf)
+    load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
     filters(conf)
 
 
@@ -164,6 +171,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
             preparation_time=preparation_time(conf),
             host_repair_time=group.host_repair_time,
             explain_refusals=False,
+            breach_tolerance=group.breach_tolerance,
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
@@ -207,6 +215,7 @@ class EngineService:
         self._make_planner = make_planner(conf)
         self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
         self._make_pricing = make_pricing(conf)
+        self._penalty = load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
         self._filters = filters(conf)
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
@@ -254,6 +263,7 @@ class EngineService:
             service_options(conf),
             on_broken,
             self._make_pricing,
+            self._penalty,
         )
         enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:

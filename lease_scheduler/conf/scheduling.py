@@ -32,6 +32,12 @@ OPTIONS: list[cfg.Opt] = [
         "they have no prices.",
     ),
     cfg.StrOpt(
+        "policy_penalty",
+        default="none",
+        help="What the provider owes for terms that were not kept: the name of an entry point of the namespace "
+        "lease_scheduler.policy.penalty.",
+    ),
+    cfg.StrOpt(
         "mapper",
         default="deadline",
         choices=[

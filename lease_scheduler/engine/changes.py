@@ -113,7 +113,11 @@ class Changes:
     ) -> Lease:
         state = self._state
         if under_way:
-            return self._state.count_anew(lease, self._reshaped(lease, terms, now, least, give_up), now)
+            reshaped = self._reshaped(lease, terms, now, least, give_up)
+            if lease.missing_since is not None:
+                lost = sum(host in state.dead_hosts for host in reshaped.reservations[0].assignment)
+                reshaped = state.put(state.breaches.without(reshaped, lost, now))
+            return state.count_anew(lease, reshaped, now)
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
                 terms = most_on_site(state.planner.context, terms, least)

@@ -240,7 +240,7 @@ class Deviations:
         start = max(now, first.run_start) if lease.is_prepared else now
         loose = replace(lease, reservations=())
         if lease.state is LeaseState.ACTIVE:
-            loose = loose.to(LeaseState.READY, reason=why)
+            loose = state.breaches.without(loose.to(LeaseState.READY, reason=why), lease.request.charged_nodes, now)
         state.put(loose)
         self._place_interval(loose, start, first.run_end, now, why)
 

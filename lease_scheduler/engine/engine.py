@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import Changes
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import (
@@ -13,6 +14,7 @@ from lease_scheduler.engine.interfaces import (
     Cloud,
     ImageCarrier,
     Operation,
+    Penalty,
     Pricing,
     Recorder,
     Store,
@@ -35,6 +37,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.windows import Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.policy.pricing.free import Free
 
 
@@ -46,6 +49,7 @@ class Engine:
 
     :param pricing: what leases cost; nothing if there is none
     :param carrier: brings disk images to hosts, if the planner plans that
+    :param penalty: what terms cost that are not kept; nothing if there is none
     :raises InvalidValueError: nobody brings the images that the planner plans to have brought
     """
 
@@ -60,10 +64,12 @@ class Engine:
         options: EngineOptions,
         pricing: Pricing | None = None,
         carrier: ImageCarrier | None = None,
+        penalty: Penalty | None = None,
     ) -> None:
         if planner.plan.images is not None and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
-        self._state = EngineState(planner, cloud, store, recorder, options)
+        breaches = Breaches(recorder, penalty or NoPenalty(PolicyOptions()), options.breach_tolerance)
+        self._state = EngineState(planner, cloud, store, recorder, options, breaches)
         self._prices = Prices(self._state, pricing or Free(PolicyOptions()))
         self._offers = Offers(self._state, self._prices)
         self._admission = admission

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import Lease
 
@@ -196,6 +197,14 @@ class RevenueRecord:
     max_price: float | None
 
 
+@dataclass(frozen=True)
+class BreachRecord:
+    """A term of a lease that was not kept (see ``model.breach.Breach``)."""
+
+    project_id: str
+    breach: Breach
+
+
 #: What the types of messages begin with that are for filters of leases; all others are notifications.
 FOR_FILTERS = "enforcement."
 
@@ -226,6 +235,7 @@ class Changes:
     over: list[int] = field(default_factory=list)
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
+    breaches: list[BreachRecord] = field(default_factory=list)
     pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
@@ -244,6 +254,7 @@ class Changes:
             or self.over
             or self.usage
             or self.revenue
+            or self.breaches
             or self.pricing
             or self.messages
             or self.hosts

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
+from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.reservation import Closing, MigrationRound
@@ -31,6 +32,7 @@ class EngineOptions:
     :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
+    :ivar breach_tolerance: seconds by which a lease may begin late, or do without nodes, before that is a breach
     """
 
     planning_lead: int = 0
@@ -38,12 +40,14 @@ class EngineOptions:
     preparation_time: int = 0
     host_repair_time: int = 3600
     explain_refusals: bool = True
+    breach_tolerance: int = 60
 
 
 @dataclass
 class EngineState:
     """The live state of an engine.
 
+    :ivar breaches: is told of terms that are not kept
     :ivar operations: what the cloud is carrying out, by lease
     :ivar closed_hosts: hosts that are out of service for anything new, while what runs there goes on
     :ivar preempted: leases that were preempted and might go on elsewhere
@@ -57,6 +61,7 @@ class EngineState:
     store: Store
     recorder: Recorder
     options: EngineOptions
+    breaches: Breaches
     agenda: Agenda = field(default_factory=Agenda)
     preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
@@ -64,6 +69,11 @@ class EngineState:
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+
+    @property
+    def dead_hosts(self) -> frozenset[int]:
+        """Hosts on which nothing runs any more."""
+        return frozenset(self.planner.plan.outages) - self.closed_hosts
 
     def lease(self, lease_id: str | None) -> Lease | None:
         """A live lease, none if it is not live any more."""
@@ -152,7 +162,8 @@ class EngineState:
         assert lease.active_since is not None
         self.running.discard(lease.lease_id)
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.reservations[0].assignment)
-        return replace(lease, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
+        whole = self.breaches.whole(lease, now)
+        return replace(whole, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
         """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
@@ -183,7 +194,9 @@ class EngineState:
 
         :return: its last value
         """
-        over = lease.to(state, reason=reason)
+        if state is LeaseState.FAILED:
+            lease = self.breaches.failed(lease, now)
+        over = self.breaches.whole(lease, now).to(state, reason=reason)
         final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
         self.operations.pop(lease.lease_id, None)
         self.running.discard(lease.lease_id)

@@ -11,6 +11,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 
@@ -54,8 +55,19 @@ def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
     return policy
 
 
+def load_penalty(name: str, options: PolicyOptions) -> PenaltyPolicy:
+    """The penalty policy of that name.
+
+    :raises InvalidValueError: there is none, or an option of it is wrong
+    """
+    policy: PenaltyPolicy = _load("penalty", name, options)
+    return policy
+
+
 def policy_names(kind: str) -> list[str]:
-    """Names of the installed policies of a kind: ``admission``, ``preemption``, ``host_selection``, ``pricing``."""
+    """Names of the installed policies of a kind: ``admission``, ``preemption``, ``host_selection``, ``pricing``,
+    ``penalty``.
+    """
     return sorted(ExtensionManager(_NAMESPACE + kind, invoke_on_load=False).names())
 
 

@@ -14,7 +14,14 @@ from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedE
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.interfaces import (
+    Admission,
+    CloudEvent,
+    EventKind,
+    Operation,
+    OperationKind,
+    Penalty,
+)
 from lease_scheduler.engine.records import (
     Changes,
     FloatingIpRecord,
@@ -90,6 +97,7 @@ class SiteEngine:
     :param store: taken over by the caller
     :param on_broken: told once when it breaks
     :param make_pricing: what leases cost; what the policy learns is kept by its name
+    :param penalty: what terms cost that are not kept; nothing if there is none
     """
 
     def __init__(
@@ -102,6 +110,7 @@ class SiteEngine:
         options: ServiceOptions,
         on_broken: Callable[[], None],
         make_pricing: MakePricing = no_prices,
+        penalty: Penalty | None = None,
     ) -> None:
         self.store = store
         self.driver = driver
@@ -138,6 +147,7 @@ class SiteEngine:
             self.work,
             options.engine,
             self.pricing,
+            penalty=penalty,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}

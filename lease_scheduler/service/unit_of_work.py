@@ -9,6 +9,7 @@ from threading import Lock
 
 from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import (
+    BreachRecord,
     Changes,
     Intent,
     LeaseDocument,
@@ -17,6 +18,7 @@ from lease_scheduler.engine.records import (
     Transition,
     UsageRecord,
 )
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
@@ -258,6 +260,10 @@ class UnitOfWork:
         if document.degraded:
             reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
+
+    def breached(self, lease: Lease, breach: Breach) -> None:
+        """A term of a lease was not kept."""
+        self._changes.breaches.append(BreachRecord(self.documents[lease.lease_id].project_id, breach))
 
     def _tell_of_hosts(self, lease: Lease, document: LeaseDocument) -> None:
         self.put_document(document)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 
@@ -57,6 +58,7 @@ class RunResult:
     :ivar wall_s: seconds of real time
     :ivar peak_rss_bytes: largest resident memory of the process
     :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if that was asked for
+    :ivar breaches: terms that were not kept, in the order in which that was certain
     """
 
     workload_name: str
@@ -70,3 +72,4 @@ class RunResult:
     wall_s: float
     peak_rss_bytes: int
     disk_usage: tuple[tuple[int, int], ...] = ()
+    breaches: tuple[Breach, ...] = ()

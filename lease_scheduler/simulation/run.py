@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +17,13 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_penalty,
+    load_preemption,
+    load_pricing,
+)
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.metrics import users_rate
@@ -71,6 +78,7 @@ class Run:
             },
         )
         self.pricing = load_pricing(settings.pricing, options)
+        self.penalty = load_penalty(settings.penalty, options)
         self.engine = Engine(
             self.planner,
             load_admission(settings.admission, options),
@@ -81,6 +89,7 @@ class Run:
             settings.engine,
             self.pricing,
             self.cloud,
+            self.penalty,
         )
         self._disk_usage: dict[int, int] = {}
         self._next_request = 0
@@ -172,17 +181,25 @@ class Run:
         while leases := self.engine.live_leases():
             self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
 
+    def _counters(self) -> dict[str, int]:
+        """The counters of the run; breaches count only where they cost something, as Haizea knows none."""
+        counted = Counter(self.recorder.counters)
+        if self.penalty.charges:
+            counted.update(f"breaches_{breach.kind.value.replace('-', '_')}" for breach in self.recorder.breaches)
+        return counted
+
     def _result(self, wall_s: float) -> RunResult:
         return RunResult(
             workload_name=self.workload.name,
             site=self.site,
             leases=tuple(self.store.load()),
             occupations=tuple(self.recorder.occupations),
-            counters=dict(sorted(self.recorder.counters.items())),
+            counters=dict(sorted(self._counters().items())),
             start=0,
             end=self.clock.now(),
             last_submission=self.workload.last_submission,
             wall_s=wall_s,
             disk_usage=tuple(self._disk_usage.items()),
+            breaches=tuple(self.recorder.breaches),
             peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )

@@ -39,6 +39,7 @@ class RunSettings:
     :ivar preemption: name of the preemption policy
     :ivar host_selection: name of the host selection policy
     :ivar pricing: name of the pricing policy
+    :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
     :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
@@ -56,6 +57,7 @@ class RunSettings:
     preemption: str = "by-kind"
     host_selection: str = "greedy"
     pricing: str = "free"
+    penalty: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None

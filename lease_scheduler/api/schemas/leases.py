@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, Version
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_15, Version
 from lease_scheduler.api.schemas import base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 
@@ -133,6 +134,15 @@ _EVENT = base.answer(
         "updated_at": base.ROW_DATE,
     }
 )
+_BREACH = base.answer(
+    {
+        "kind": {"type": "string", "enum": [kind.value for kind in BreachKind]},
+        "time": base.ISO_DATE,
+        "seconds": base.INTEGER,
+        "node_hours": base.NUMBER,
+        "penalty": base.NUMBER,
+    }
+)
 HOLDING = base.closed(
     {
         "start": base.ISO_DATE,
@@ -193,6 +203,12 @@ def lease(version: Version) -> Schema:
             "price": base.MAYBE_NUMBER,
             "max_price": base.MAYBE_NUMBER,
             "expires_at": base.MAYBE_ISO_DATE,
+        }
+    if version >= V1_15:
+        properties |= {
+            "breaches": base.array(_BREACH),
+            "penalties": base.NUMBER,
+            "negotiation_id": base.MAYBE_STRING,
         }
     return base.answer(properties)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -29,5 +29,11 @@ def several(version: Version) -> Schema:
     if version >= V1_12:
         missed = dict.fromkeys(("undercharged", "rejected", "rejected_by_user"), base.NUMBER)
         project["revenue"] = base.answer({"earned": base.NUMBER, "missed": base.answer(missed)})
+    if version >= V1_15:
+        breach = base.answer({"count": base.INTEGER, "node_hours": base.NUMBER, "penalty": base.NUMBER})
+        project["revenue"] = base.answer(
+            {"earned": base.NUMBER, "missed": base.answer(missed), "penalties": base.NUMBER, "net": base.NUMBER}
+        )
+        project["breaches"] = {"type": "object", "additionalProperties": breach}
     usage = base.array(base.answer(project))
     return base.answer({"start": base.ISO_DATE, "end": base.ISO_DATE, "usage": usage})

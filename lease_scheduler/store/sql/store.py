@@ -14,6 +14,7 @@ from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, M
 from lease_scheduler.engine.units import Units
 from lease_scheduler.store.sql import rows
 from lease_scheduler.store.sql.schema import (
+    BREACHES,
     FLOATING_IPS,
     HISTORY,
     HOLDINGS,
@@ -260,6 +261,7 @@ class SqlStore:
             ),
             (USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
             (REVENUE, [rows.revenue_values(record) for record in changes.revenue]),
+            (BREACHES, [rows.breach_values(record) for record in changes.breaches]),
             (
                 OUTBOX,
                 [

@@ -61,6 +61,8 @@ def lease(
         "price": row["price"],
         "max_price": row["max_price"],
         "offered_until": row["offered_until"],
+        "negotiation_id": row["negotiation_id"],
+        "penalties": row["penalties"] or 0.0,
         "submitted": row["submitted"],
         "started": row["started"],
         "ended": row["ended"],
@@ -80,6 +82,11 @@ def lease(
         "events": events(row, start, end),
         "holdings": held,
     }
+
+
+def breach(row: Any) -> Document:
+    """A term of a lease that was not kept."""
+    return {key: row[key] for key in ("kind", "instant", "seconds", "node_seconds", "penalty")}
 
 
 def _holding(row: Any) -> Document:

@@ -61,6 +61,7 @@ class Site:
         self.series_rows: dict[str, Document] = {}
         self.usage_rows: list[Document] = []
         self.revenue_rows: list[Document] = []
+        self.penalty_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
         self.calls: list[tuple[Any, ...]] = []
@@ -97,6 +98,9 @@ class Site:
             "price": None,
             "max_price": lease["max_price"],
             "offered_until": None,
+            "negotiation_id": None,
+            "penalties": 0.0,
+            "breaches": [],
             "submitted": now,
             "started": None,
             "ended": None,
@@ -365,6 +369,10 @@ class Site:
     def revenue(self, project_id: str | None, start: int, end: int) -> list[Document]:
         self.calls.append(("revenue", project_id, start, end))
         return [row for row in self.revenue_rows if project_id in (None, row["project_id"])]
+
+    def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        self.calls.append(("penalties", project_id, start, end))
+        return [row for row in self.penalty_rows if project_id in (None, row["project_id"])]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         self.calls.append(("calendar", start, end, since_revision))

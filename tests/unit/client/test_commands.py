@@ -269,6 +269,19 @@ def test_prices(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.12"}
 
 
+def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
+    """haizea F95: of a lease and of projects, from the microversion that brought them on."""
+    breach = {"kind": "late-start", "time": "t", "seconds": 90, "node_hours": 0.05, "penalty": 1.5}
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"breaches": [breach], "penalties": 1.5}})
+    assert openstack("show", ID, "--breaches", "-f", "json").document["breaches"] == [breach]
+    broken = {"late-start": {"count": 1, "node_hours": 0.05, "penalty": 1.5}}
+    used = {"project_id": "p", "revenue": {"earned": 4.0, "penalties": 1.5, "net": 2.5}, "breaches": broken}
+    service.will_answer("GET", "/v1/usage", {"start": "s", "end": "e", "usage": [used]})
+    (row,) = openstack("usage", "--penalties", "-f", "json").document
+    assert (row["Revenue"]["net"], row["Breaches"]) == (2.5, broken)
+    assert {asked.version for asked in service.asked} == {"reservation 1.15"}
+
+
 @pytest.mark.parametrize("amount", ["-1", "much", "nan", "inf"])
 def test_a_price_is_a_number(service: Service, openstack: Openstack, amount: str) -> None:
     outcome = openstack("create", "night", "--nodes", "vcpus=1", f"--max-price={amount}")

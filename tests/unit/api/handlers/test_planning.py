@@ -313,6 +313,10 @@ class TestUsage:
         ]
         missed = {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1}
         site.revenue_rows = [{"project_id": "red", "earned": 7.5, **missed}]
+        site.penalty_rows = [
+            {"project_id": "red", "kind": "fewer-nodes", "count": 1, "node_seconds": 1_800, "penalty": 0.25},
+            {"project_id": "red", "kind": "late-start", "count": 2, "node_seconds": 3_600, "penalty": 1.5},
+        ]
 
     def test_of_ones_own_project(self, latest: Client) -> None:
         assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
@@ -330,23 +334,42 @@ class TestUsage:
                     "revenue": {
                         "earned": 7.5,
                         "missed": {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1},
+                        "penalties": 1.75,
+                        "net": 5.75,
+                    },
+                    "breaches": {
+                        "fewer-nodes": {"count": 1, "node_hours": 0.5, "penalty": 0.25},
+                        "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
                     },
                 }
             ],
         }
 
+    def test_penalties_came_later(self, latest: Client, site: Site) -> None:
+        (project,) = (latest.at("1.13").get("/v1/usage").json or {})["usage"]
+        assert set(project["revenue"]) == {"earned", "missed"}
+        assert "breaches" not in project
+        assert not [call for call in site.calls if call[0] == "penalties"]
+
     def test_what_was_earned_in_this_second_counts(self, latest: Client, site: Site) -> None:
         assert latest.get("/v1/usage").status_code == 200
-        assert site.calls[-1] == ("revenue", "red", NOW - 30 * DAY, NOW + 1)
+        assert site.calls[-2:] == [(what, "red", NOW - 30 * DAY, NOW + 1) for what in ("revenue", "penalties")]
         assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").status_code == 200
-        assert site.calls[-1] == ("revenue", "red", 1_893_456_000, 1_896_048_000)
+        assert site.calls[-1] == ("penalties", "red", 1_893_456_000, 1_896_048_000)
 
     def test_of_others(self, app: Flask, latest: Client) -> None:
         administrator = Client(app, "latest", "admin", "green")
         found = administrator.get("/v1/usage?all_projects=true").json or {}
         assert [each["project_id"] for each in found["usage"]] == ["blue", "red"]
         assert (administrator.get("/v1/usage").json or {})["usage"] == [
-            {"project_id": "green", "node_hours": 0.0, "resource_hours": {}, "kinds": {}, "revenue": _NOTHING_EARNED}
+            {
+                "project_id": "green",
+                "node_hours": 0.0,
+                "resource_hours": {},
+                "kinds": {},
+                "revenue": {**_NOTHING_EARNED, "penalties": 0.0, "net": 0.0},
+                "breaches": {},
+            }
         ]
         assert "revenue" not in (administrator.at("1.11").get("/v1/usage").json or {})["usage"][0]
         assert latest.get("/v1/usage?project_id=blue").status_code == 403
