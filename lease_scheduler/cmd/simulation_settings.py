@@ -79,6 +79,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
             host_repair_time=conf.engine.host_repair_time,
             explain_refusals=conf.engine.explain_refusals,
             breach_tolerance=conf.engine.breach_tolerance,
+            refund_share=conf.scheduling.refund_share,
         ),
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,

@@ -43,6 +43,7 @@ from lease_scheduler.service.enforcement.proposals import keep_message, report_e
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
@@ -172,6 +173,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
             host_repair_time=group.host_repair_time,
             explain_refusals=False,
             breach_tolerance=group.breach_tolerance,
+            refund_share=conf.scheduling.refund_share,
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
@@ -179,6 +181,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,
         quote_lifetime=conf.service.quote_lifetime,
+        counter_offers=conf.service.counter_offers,
     )
 
 
@@ -295,7 +298,9 @@ class EngineService:
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,
             "quote_lease": leases.quote,
-            "offer_lease": leases.offer,
+            "offer_lease": Negotiations(site, leases).offer,
+            "counter_offer": leases.counter,
+            "quote_change": leases.quote_change,
             "accept_lease": leases.accept,
             "reject_lease": leases.reject,
             "update_lease": leases.update,

@@ -37,6 +37,13 @@ OPTIONS: list[cfg.Opt] = [
         help="What the provider owes for terms that were not kept: the name of an entry point of the namespace "
         "lease_scheduler.policy.penalty.",
     ),
+    cfg.FloatOpt(
+        "refund_share",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        help="How much of the price of node-hours is given back when a lease is made smaller or shorter.",
+    ),
     cfg.StrOpt(
         "mapper",
         default="deadline",

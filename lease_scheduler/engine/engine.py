@@ -21,7 +21,7 @@ from lease_scheduler.engine.interfaces import (
 )
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.prices import Prices, affordable, too_high
+from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import Steps, Submission
 from lease_scheduler.engine.transfers import Transfers
@@ -31,8 +31,8 @@ from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import Refusal
-from lease_scheduler.plan.most import check_least
+from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.most import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.windows import Windows, windows
@@ -127,7 +127,12 @@ class Engine:
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 
     def submit(
-        self, request: LeaseRequest, least: tuple[int, ...] | None = None, *, offered_for: int | None = None
+        self,
+        request: LeaseRequest,
+        least: tuple[int, ...] | None = None,
+        *,
+        offered_for: int | None = None,
+        negotiation: str | None = None,
     ) -> None:
         """Take a request; the next step decides on it.
 
@@ -135,6 +140,7 @@ class Engine:
             it was granted
         :param offered_for: seconds for which the lease is held for its consumer until he accepts it, fewer if it would
             have to begin before; none if it need not be accepted
+        :param negotiation: what it has in common with other offers: accepting one withdraws the others
         :raises InvalidValueError: there was a lease of that id before, the range makes no sense, or a lease like this
             cannot be held
         """
@@ -144,7 +150,7 @@ class Engine:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._steps.submitted.append(Submission(request, least, until))
+        self._steps.submitted.append(Submission(request, least, until, negotiation))
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
         """What would become of a request if it came now; nothing of it is kept.
@@ -170,7 +176,46 @@ class Engine:
             return replace(found, lease=replace(found.lease, request=priced), price=price)
         return Quote(refusal=Refusal("price", too_high(priced)), price=price)
 
+    def alternatives(
+        self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
+    ) -> tuple[Alternative, ...]:
+        """What could be offered in place of a request that is refused, nearest first.
+
+        :param refusal: as ``quote`` tells it
+        :param flexibility: how far its consumer would go from his terms
+        """
+        now = self._clock.now()
+        start = now if request.start is None else max(now, request.start)
+        found = refusal.alternatives
+        if refusal.constraint == "price" and request.max_price is not None:
+            rate = self._prices.of(request).rate
+            found = within_budget(request, rate, request.max_price, start)
+        return tuple(each for each in found if flexibility.allows(each))
+
     # -- leases that are held ----------------------------------------------------------------------------
+
+    def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
+        """The consumer of a lease that is held for him would rather have it on other terms (haizea F8).
+
+        :param least: as in ``submit``
+        :return: its new value: still held, until when it was before at most
+        :raises InvalidValueError: there is no such live lease, it is not held, or these are no terms for it
+        :raises NoPlaceError: the terms cannot be had, or cost too much; the offer is as it was
+        """
+        now = self._clock.now()
+        lease = self._offered(lease_id)
+        if terms.lease_id != lease_id or terms.kind is not lease.kind:
+            raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another one")
+        if least is not None:
+            check_least(terms, least)
+        smallest = terms if least is None else with_counts(terms, least)
+        if too_large(self._state.planner.context, smallest) is not None:
+            raise NoPlaceError(explain(self._state.planner.context, smallest, now))
+        refusal = self._admission.refusal(terms, now)
+        if refusal is not None:
+            raise NoPlaceError(Refusal("policy", refusal))
+        placed = self._offers.exchange(lease, terms, now, least)
+        return self._followed_up(Change(lease, placed, ()), now).after
 
     def accept(self, lease_id: str) -> Lease:
         """The consumer of a lease that is held for him wants it.
@@ -217,7 +262,7 @@ class Engine:
         least: tuple[int, ...] | None = None,
         give_up: Iterable[int] = (),
     ) -> Change:
-        """New terms for a live lease: planned anew, then swapped.
+        """New terms for a live lease: planned anew, then swapped. They cost what ``quote_change`` says.
 
         Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
         or go from now on. The cloud is told only if the hosts are others: whoever calls has it follow all else. A
@@ -232,6 +277,17 @@ class Engine:
         """
         now = self._clock.now()
         return self._followed_up(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
+
+    def quote_change(
+        self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
+    ) -> tuple[Lease, tuple[str, ...]]:
+        """What ``change`` would come to; nothing of it is kept.
+
+        :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
+        :raises InvalidValueError: as in ``change``
+        :raises NoPlaceError: as in ``change``
+        """
+        return self._changes.quote(self._live(lease_id), request, self._clock.now(), least)
 
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
         """Other hosts for a lease in place of the named ones.

@@ -33,6 +33,7 @@ class EngineOptions:
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
     :ivar breach_tolerance: seconds by which a lease may begin late, or do without nodes, before that is a breach
+    :ivar refund_share: how much of the price of node-hours that are given up is given back
     """
 
     planning_lead: int = 0
@@ -41,6 +42,7 @@ class EngineOptions:
     host_repair_time: int = 3600
     explain_refusals: bool = True
     breach_tolerance: int = 60
+    refund_share: float = 1.0
 
 
 @dataclass

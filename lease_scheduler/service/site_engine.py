@@ -64,6 +64,7 @@ class ServiceOptions:
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
+    :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -74,6 +75,7 @@ class ServiceOptions:
     preemption_warning: int = 120
     announce_horizon: int = 3600
     quote_lifetime: int = 300
+    counter_offers: int = 3
 
 
 #: Makes a planner for a site.

@@ -121,6 +121,12 @@ class UnitOfWork:
         if document.lease_id in self.leases:
             self._changes.leases[document.lease_id] = self.leases[document.lease_id]
 
+    def note(self, lease: Lease, reason: str) -> None:
+        """Have something written in the history of a lease that is no change of its state."""
+        self._changes.transitions.append(
+            Transition(lease.lease_id, self.now, lease.state.value, lease.state.value, reason)
+        )
+
     def notify(self, message: Message) -> None:
         """Have a notification sent."""
         self._changes.messages.append(message)

@@ -17,6 +17,11 @@ SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "creat
 NAME = base.text(255, 1)
 MAXIMUM_RESERVATIONS = 64
 
+#: What a consumer may want to have otherwise of a lease that is held for him.
+_COUNTERED = frozenset(
+    {"start_date", "end_date", "before_end_date", "duration", "deadline", "reservations", "max_price"}
+)
+
 #: Accepted and forgotten, as the events follow from the dates.
 _EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": base.text(64)}), 64)
 _EXTRAS: Schema = {
@@ -104,6 +109,8 @@ def update(version: Version) -> Schema:
         properties |= {**_TERMS, "version": base.integer(0)}
     if version >= V1_3:
         properties["on_end"] = {"type": "string", "enum": ON_END}
+    if version >= V1_15:
+        properties["max_price"] = base.MONEY
     return base.closed(properties)
 
 
@@ -249,18 +256,17 @@ def hosts(version: Version) -> Schema:
 def action(version: Version) -> Schema:
     """Body of POST /leases/{id}/action."""
     span: dict[str, Schema] = {"end_date": base.DATE, "by": base.DURATION, "duration": base.DURATION}
+    shorter = {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)}
+    limit: dict[str, Schema] = {"max_price": base.MONEY} if version >= V1_15 else {}
     actions: dict[str, Schema] = {
-        "extend": base.closed(span, minProperties=1, maxProperties=1),
-        "shrink": base.closed(
-            {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)},
-            minProperties=1,
-            maxProperties=1,
-        ),
+        "extend": base.closed({**span, **limit}, minProperties=1, maxProperties=1 + len(limit)),
+        "shrink": base.closed({**shorter, **limit}, minProperties=1, maxProperties=1 + len(limit)),
         "move": base.closed(
             {
                 "hosts_away": base.array(base.text(255, 1), 1_000, 1, uniqueItems=True),
                 "start_date": base.DATE,
                 "end_date": base.DATE,
+                **limit,
             },
             minProperties=1,
         ),
@@ -269,4 +275,7 @@ def action(version: Version) -> Schema:
     }
     if version >= V1_12:
         actions |= {"accept": base.closed({}), "reject": base.closed({})}
+    if version >= V1_15:
+        terms = {key: value for key, value in update(version)["properties"].items() if key in _COUNTERED}
+        actions["counter"] = base.closed(terms, minProperties=1)
     return base.closed(actions, minProperties=1, maxProperties=1)

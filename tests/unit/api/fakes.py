@@ -166,6 +166,14 @@ class Site:
         offered = {"lease_id": lease["id"], "price": 2.5, "expires_at": self.clock.now() + 300}
         return {**self.quote, **offered}
 
+    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
+        self._called("counter_offer", context, lease_id, changes)
+        return {"lease_id": lease_id}
+
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
+        self._called("quote_change", context, lease_id, changes)
+        return {**self.quote, "price": 3.5, "present_price": 2.5, "alternatives": []}
+
     def accept_lease(self, context: Document, lease_id: str) -> Document:
         self._called("accept_lease", context, lease_id)
         self.views[lease_id]["offered_until"] = None
