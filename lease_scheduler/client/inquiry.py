@@ -54,10 +54,23 @@ class CreateQuote(ShowCommand):
             const=True,
             help="Keep its place and its price until it is accepted or rejected, or the quote expires",
         )
+        parser.add_argument(
+            "--counter-offers",
+            metavar="<number>",
+            type=arguments.positive,
+            help="If it cannot be had: hold at most so many other leases in its place; accepting one withdraws the rest",
+        )
+        parser.add_argument("--latest-start", metavar="<date>", help="None of these starts later")
+        parser.add_argument("--fewest-nodes", metavar="<number>", type=arguments.positive, help="None has fewer nodes")
+        parser.add_argument("--shortest-duration", metavar="<duration>", help="None is shorter")
         parser.add_argument("--price", action="store_true", help="Tell what it would cost, where leases have prices")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
+        limits = ("latest_start", "fewest_nodes", "shortest_duration")
+        flexibility = {key: value for key in limits if (value := getattr(parsed, key)) is not None}
+        if flexibility:
+            body["flexibility"] = flexibility
         return client.one("POST", "/quotes", _quote_version(body, parsed), "quote", body)
 
 

@@ -114,6 +114,7 @@ _KEYS = {
     "server": ("servers", "1.3"),
     "max_price": ("max_price", PRICES),
     "hold": ("hold", PRICES),
+    "counter_offers": ("counter_offers", NEGOTIATION),
 }
 
 

@@ -167,6 +167,84 @@ class TestQuotes:
         )
         assert trusts.given == []
 
+    def test_counter_offers(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        """haizea F8: others in its place, each with a trust of its own; the engine gets instants and seconds."""
+        offer = {
+            "lease_id": "o",
+            "change": "nodes",
+            "count": 1,
+            "duration": HOUR,
+            "price": 1.0,
+            "expires_at": NOW + 300,
+        }
+        counter = {**offer, "start": NOW + HOUR, "end": NOW + 2 * HOUR, "hosts": []}
+        site.quote = {**site.quote, "granted": False, "negotiation_id": "n", "counter_offers": [counter]}
+        flexibility = {"latest_start": "2030-02-01T00:00:00Z", "fewest_nodes": 1, "shortest_duration": "30m"}
+        body = {"name": "a", **DATES, "hold": True, "counter_offers": 2, "flexibility": flexibility}
+        servers = [{"name": "web", "image_id": "i"}]
+        quote = (latest.post("/v1/quotes", {**body, "servers": servers}).json or {})["quote"]
+        assert quote["negotiation_id"] == "n"
+        assert quote["counter_offers"] == [
+            {
+                **offer,
+                "expires_at": "2030-01-31T12:05:30Z",
+                "start": "2030-01-31T13:00:30Z",
+                "end": "2030-01-31T14:00:30Z",
+            }
+        ]
+        asked = site.calls[-1][2]
+        assert asked["counter_offers"] == 2
+        assert asked["flexibility"] == {"latest_start": 1_896_134_400, "fewest_nodes": 1, "shortest_duration": 1_800}
+        assert asked["trust_id"] not in trusts.given
+        assert trusts.given == asked["counter_trusts"][:1]
+
+    def test_trusts_are_taken_back_where_nothing_is_offered(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        servers = [{"name": "web", "image_id": "i"}]
+        body = {"name": "a", **DATES, "hold": True, "counter_offers": 3, "servers": servers}
+        site.refusal = RefusedError(409, "no place")
+        assert (latest.post("/v1/quotes", body).json or {})["quote"]["granted"] is False
+        assert trusts.given == []
+        assert latest.post("/v1/quotes", body).status_code == 200
+        assert trusts.given == [site.calls[-1][2]["trust_id"]]
+
+    @pytest.mark.parametrize(
+        ("said", "field"),
+        [
+            ({"counter_offers": 2}, "counter_offers"),
+            ({"flexibility": {}}, "flexibility"),
+            ({"counter_offers": 17, "hold": True}, "counter_offers"),
+            ({"counter_offers": True, "hold": True}, "counter_offers"),
+            ({"flexibility": {"fewest_nodes": 0}, "hold": True}, "flexibility.fewest_nodes"),
+            ({"flexibility": {"latest_start": "soon"}, "hold": True}, "flexibility.latest_start"),
+            ({"flexibility": {"colour": "red"}, "hold": True}, "flexibility.colour"),
+        ],
+    )
+    def test_counter_offers_that_are_asked_for_wrongly(
+        self, latest: Client, site: Site, said: dict[str, Any], field: str
+    ) -> None:
+        answer = latest.post("/v1/quotes", {"name": "a", **DATES, **said})
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+        assert site.calls == []
+        assert latest.at("1.13").post("/v1/quotes", {"name": "a", **DATES, **said}).status_code == 400
+
+    def test_a_counter_and_the_price_of_a_change(self, latest: Client, site: Site) -> None:
+        lease_id = made(latest, HOSTS)["id"]
+        path = f"/v1/leases/{lease_id}"
+        assert latest.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 200
+        assert (site.calls[-1][0], site.calls[-1][2:]) == ("counter_offer", (lease_id, {"max_price": 4}))
+        for body in ({"extend": {"by": "1h", "max_price": 4}}, {"shrink": {"by": "1m"}}, {"change": {"max_price": 4}}):
+            quote = (latest.post(f"{path}/quote", body).json or {})["quote"]
+            assert (quote["granted"], quote["price"], quote["present_price"]) == (True, 3.5, 2.5)
+            assert site.calls[-1][0] == "quote_change"
+        assert latest.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 200
+        assert (site.calls[-1][0], site.calls[-1][3]["max_price"]) == ("update_lease", 4)
+        for wrong in ({"extend": {"max_price": 4}}, {"extend": {"by": "1h", "duration": "2h"}}, {"counter": {}}):
+            assert latest.post(f"{path}/action", wrong).status_code == 400
+        before = latest.at("1.13")
+        assert before.post(f"{path}/quote", {"extend": {"by": "1h"}}).status_code == 404
+        assert before.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 400
+        assert before.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 400
+
     def test_who_may_create_no_lease_may_have_none_held(self, app: Flask, site: Site) -> None:
         reader = Client(app, "latest", "reader")
         assert reader.post("/v1/quotes", {"name": "a", **DATES, "hold": True}).status_code == 403
