@@ -58,7 +58,7 @@ class CreateQuote(ShowCommand):
             "--counter-offers",
             metavar="<number>",
             type=arguments.positive,
-            help="If it cannot be had: hold at most so many other leases in its place; accepting one withdraws the rest",
+            help="If it cannot be had: hold at most so many others in its place; accepting one withdraws the rest",
         )
         parser.add_argument("--latest-start", metavar="<date>", help="None of these starts later")
         parser.add_argument("--fewest-nodes", metavar="<number>", type=arguments.positive, help="None has fewer nodes")

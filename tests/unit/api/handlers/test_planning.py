@@ -120,6 +120,8 @@ class TestQuotes:
                 "price": 2.5,
                 "lease_id": None,
                 "expires_at": None,
+                "negotiation_id": None,
+                "counter_offers": [],
             }
         }
         assert len(site.views) == 2
@@ -169,14 +171,8 @@ class TestQuotes:
 
     def test_counter_offers(self, latest: Client, site: Site, trusts: Trusts) -> None:
         """haizea F8: others in its place, each with a trust of its own; the engine gets instants and seconds."""
-        offer = {
-            "lease_id": "o",
-            "change": "nodes",
-            "count": 1,
-            "duration": HOUR,
-            "price": 1.0,
-            "expires_at": NOW + 300,
-        }
+        offer: dict[str, Any] = {"lease_id": "o", "change": "nodes", "count": 1, "duration": HOUR, "price": 1.0}
+        offer["expires_at"] = NOW + 300
         counter = {**offer, "start": NOW + HOUR, "end": NOW + 2 * HOUR, "hosts": []}
         site.quote = {**site.quote, "granted": False, "negotiation_id": "n", "counter_offers": [counter]}
         flexibility = {"latest_start": "2030-02-01T00:00:00Z", "fewest_nodes": 1, "shortest_duration": "30m"}
@@ -238,8 +234,13 @@ class TestQuotes:
             assert site.calls[-1][0] == "quote_change"
         assert latest.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 200
         assert (site.calls[-1][0], site.calls[-1][3]["max_price"]) == ("update_lease", 4)
-        for wrong in ({"extend": {"max_price": 4}}, {"extend": {"by": "1h", "duration": "2h"}}, {"counter": {}}):
-            assert latest.post(f"{path}/action", wrong).status_code == 400
+        wrongs: list[dict[str, Any]] = [
+            {"extend": {"max_price": 4}},
+            {"extend": {"by": "1h", "duration": "2h"}},
+            {"counter": {}},
+        ]
+        for each in wrongs:
+            assert latest.post(f"{path}/action", each).status_code == 400
         before = latest.at("1.13")
         assert before.post(f"{path}/quote", {"extend": {"by": "1h"}}).status_code == 404
         assert before.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 400
