@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
-from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
+from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options, transfer_options
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
@@ -80,6 +80,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
             explain_refusals=conf.engine.explain_refusals,
             breach_tolerance=conf.engine.breach_tolerance,
             refund_share=conf.scheduling.refund_share,
+            operation_quantile=operation_quantile(conf),
         ),
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,

@@ -19,7 +19,7 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
-from lease_scheduler.conf.values import planning_options, policy_options
+from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options
 from lease_scheduler.engine.records import DeposedError
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
@@ -174,6 +174,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
             explain_refusals=False,
             breach_tolerance=group.breach_tolerance,
             refund_share=conf.scheduling.refund_share,
+            operation_quantile=operation_quantile(conf),
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,

@@ -111,6 +111,24 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="How long a suspension is thought to take before its hosts are known.",
     ),
+    cfg.StrOpt(
+        "operation_buffer",
+        default="fixed",
+        choices=[
+            ("fixed", "suspend_buffer and shutdown_time, and what the cloud driver says of preparations"),
+            ("observed", "more than that, if operations have really taken longer"),
+        ],
+        help="How much time the cloud's operations are left beyond what is computed for them. What they took is kept "
+        "in the database.",
+    ),
+    cfg.FloatOpt(
+        "operation_buffer_quantile",
+        default=0.95,
+        min=0.0,
+        max=1.0,
+        help="With operation_buffer = observed, the share of operations that are to be over in time, by the last 100 "
+        "of their kind.",
+    ),
     cfg.IntOpt(
         "suspend_buffer",
         default=0,

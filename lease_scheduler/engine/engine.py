@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lease_scheduler.engine.breaches import Breaches
@@ -92,6 +92,7 @@ class Engine:
         next_sequence: int,
         outages: Mapping[str, tuple[int, int | None]] | None = None,
         closed: Iterable[str] = (),
+        lateness: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """Take over from an engine that is no more, before the first step.
 
@@ -104,6 +105,7 @@ class Engine:
         :param next_sequence: position of the next request in the order of submission
         :param outages: hosts that are out of service, as ``outages`` said
         :param closed: those of them on which what runs is thought to go on, until the cloud reports that they are down
+        :param lateness: how much longer operations took, as ``take_lateness`` said
         :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -115,6 +117,7 @@ class Engine:
         undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
+        state.lateness.restore(lateness or {})
         state.restore(live, operations, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
@@ -421,6 +424,10 @@ class Engine:
     def operations(self) -> Mapping[str, Operation]:
         """What the cloud is carrying out, by lease."""
         return dict(self._state.operations)
+
+    def take_lateness(self) -> dict[str, list[int]]:
+        """How much longer operations took, if that was seen since the last call: seconds by kind, to be kept."""
+        return self._state.lateness.take_changes()
 
     @property
     def next_sequence(self) -> int:

@@ -83,6 +83,7 @@ class Lifecycle:
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
         """Go on after the cloud has completed an operation."""
         kind = operation.kind
+        self._state.completed(operation, lease, now)
         held_until = lease.reservations[0].end if lease.reservations else now
         if kind is OperationKind.START:
             if lease.is_prepared and now < lease.reservations[0].run_start:

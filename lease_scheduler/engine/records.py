@@ -224,6 +224,7 @@ class Changes:
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
     :ivar pricing: what a pricing policy has learnt, by its name and the subject
+    :ivar lateness: seconds by which operations were late, by kind
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
     """
 
@@ -237,6 +238,7 @@ class Changes:
     revenue: list[RevenueRecord] = field(default_factory=list)
     breaches: list[BreachRecord] = field(default_factory=list)
     pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    lateness: dict[str, list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)
@@ -256,6 +258,7 @@ class Changes:
             or self.revenue
             or self.breaches
             or self.pricing
+            or self.lateness
             or self.messages
             or self.hosts
             or self.floating_ips
@@ -272,6 +275,7 @@ class Snapshot:
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
     :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar lateness: seconds by which operations were late, by kind
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """
@@ -287,3 +291,4 @@ class Snapshot:
     next_intent: int
     clock: int
     pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lateness: Mapping[str, list[int]] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
+from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.reservation import Closing, MigrationRound
 from lease_scheduler.model.states import LeaseState
@@ -33,6 +34,8 @@ class EngineOptions:
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
     :ivar breach_tolerance: seconds by which a lease may begin late, or do without nodes, before that is a breach
+    :ivar operation_quantile: share of the cloud's operations that are to be over in time by what they took so far; none
+        to leave them fixed buffers
     :ivar refund_share: how much of the price of node-hours that are given up is given back
     """
 
@@ -43,6 +46,7 @@ class EngineOptions:
     explain_refusals: bool = True
     breach_tolerance: int = 60
     refund_share: float = 1.0
+    operation_quantile: float | None = None
 
 
 @dataclass
@@ -56,6 +60,7 @@ class EngineState:
     :ivar running: leases whose run the engine is counting
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
+    :ivar lateness: how much longer operations take than planned
     """
 
     planner: Planner
@@ -68,9 +73,26 @@ class EngineState:
     preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
     failed_boots: Counter[str] = field(default_factory=Counter)
+    lateness: Lateness = field(init=False)
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.lateness = Lateness(self.planner, self.options.operation_quantile)
+
+    @property
+    def preparation_time(self) -> int:
+        """Seconds before its start from which on the VMs of a lease are booted."""
+        return max(self.options.preparation_time, self.lateness.buffer(OperationKind.START))
+
+    def completed(self, operation: Operation, lease: Lease, now: int) -> None:
+        """Learn from an operation that is over how much time others need."""
+        if self.lateness.completed(operation, lease, now):
+            # They may be booted at another instant.
+            for each in self.planner.plan.leases.values():
+                if self.waits_for_preparation(each):
+                    self.preparations.push(each, (self.next_preparation(each, now), Due.PREPARE))
 
     @property
     def dead_hosts(self) -> frozenset[int]:
@@ -126,7 +148,7 @@ class EngineState:
     def waits_for_preparation(self, lease: Lease) -> bool:
         """Whether its VMs may be booted ahead and are not yet."""
         return (
-            self.options.preparation_time > 0
+            self.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and lease.state is LeaseState.READY
             and not lease.is_offered
@@ -149,7 +171,7 @@ class EngineState:
 
         It follows from the lease alone, so that an engine that takes over looks at the same instants.
         """
-        first = lease.reservations[0].run_start - self.options.preparation_time
+        first = lease.reservations[0].run_start - self.preparation_time
         return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
 
     def _destroy(self, before: Lease, now: int) -> None:
@@ -180,6 +202,7 @@ class EngineState:
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
         assignment = lease.reservations[0].assignment
+        due = self.lateness.due(kind, lease, due, now)
         images = self.planner.plan.images
         if images is not None and kind is OperationKind.START:
             self.recorder.count("reused_images", images.reused.get(lease.lease_id, 0))

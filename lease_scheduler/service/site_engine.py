@@ -165,6 +165,7 @@ class SiteEngine:
             outages,
             # Which of them are dead the driver tells when it begins; what runs must not be moved before.
             closed=outages,
+            lateness=snapshot.lateness,
         )
         self.before_end = BeforeEnd(self.work)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
@@ -261,6 +262,7 @@ class SiteEngine:
             self._note_outages()
         for subject, learnt in self.pricing.take_changes().items():
             self.work.changes.pricing[self.pricing.name, subject] = learnt
+        self.work.changes.lateness.update(self.engine.take_lateness())
         changes, intents = self.work.take(self.work.now)
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]

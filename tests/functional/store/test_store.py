@@ -307,7 +307,8 @@ def test_prices_are_kept(database: Engine) -> None:
 
 
 def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> None:
-    """haizea F95: also what a lease still does without, what it is owed, and which offers belong together."""
+    """haizea F95: also what a lease still does without, what it is owed, which offers belong together,
+    and how late operations were."""
     store = _leading(database)
     values.hosts(store)
     lease = values.lease(0, negotiation="other", missing_since=40, missing_nodes=2, penalties=1 / 3)
@@ -320,8 +321,15 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
         BreachRecord("project", Breach("x", BreachKind.PREEMPTED, 32, 0, 0)),
         BreachRecord("other", Breach("y", BreachKind.ENDED_EARLY, 33, 5, 2**40, 7.0)),
     ]
+    changes.lateness = {"suspend": [1, 2], "start": [30]}
     store.commit(changes)
-    assert _leading(database).load().leases == (lease,)
+    again = Changes(40)
+    again.lateness = {"suspend": [1, 2, 3]}
+    assert not again.is_empty()
+    store.commit(again)
+    snapshot = _leading(database).load()
+    assert snapshot.leases == (lease,)
+    assert snapshot.lateness == {"suspend": [1, 2, 3], "start": [30]}
     reader = SqlReader(database)
     view = reader.lease(lease.lease_id)
     assert view is not None
