@@ -183,6 +183,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         announce_horizon=group.announce_horizon,
         quote_lifetime=conf.service.quote_lifetime,
         counter_offers=conf.service.counter_offers,
+        replacement_offers=conf.service.replacement_offers,
     )
 
 

@@ -227,8 +227,11 @@ class Engine:
         :raises InvalidValueError: there is no such live lease, or it is not held
         """
         now = self._clock.now()
-        self._offers.accept(self._offered(lease_id), now)
+        accepted = self._offers.accept(self._offered(lease_id), now)
         self._state.publish(now)
+        replaced = self._state.lease(accepted.negotiation)
+        if replaced is not None and replaced.started is None and not replaced.is_offered:
+            self.cancel(replaced.lease_id, f"lease {lease_id} was accepted in its place")
         self._steps.serve_queue(now)
         return self._live(lease_id)
 
@@ -331,9 +334,16 @@ class Engine:
             return change
         self._state.publish(now)
         if replan and change.before.reservations:
+            if change.after.is_final:
+                self._let_go_on(change.before, now)
             self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
         self._steps.serve_queue(now)
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
+
+    def _let_go_on(self, lease: Lease, now: int) -> None:
+        """A lease is no more: if nothing of it had begun, nobody need make room for it."""
+        if lease.started is None:
+            self._offers.let_go_on(frozenset(host for each in lease.reservations for host in each.hosts), now)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
         """End a lease because its consumer wants so (haizea F16); one that is held for him is rejected.
@@ -352,6 +362,7 @@ class Engine:
         held = lease.reservations
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         if held:
+            self._let_go_on(lease, now)
             self._steps.use_freed(lease, now, max(r.end for r in held))
         self._steps.serve_queue(now)
 

@@ -154,6 +154,13 @@ class Recorder(Protocol):
         """A lease that went on without some of its hosts has all of them again."""
         ...
 
+    def terms_lost(self, lease: Lease) -> None:
+        """The terms of a lease that has not begun cannot be kept: it fails, or begins late, after this.
+
+        :param lease: its value with the terms that were promised
+        """
+        ...
+
     def breached(self, lease: Lease, breach: Breach) -> None:
         """A term of a lease was not kept."""
         ...

@@ -152,12 +152,12 @@ class Offers:
         state, held = self._state, lease.reservations
         state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
         if held:
-            self._go_on(frozenset(host for each in held for host in each.assignment), now)
+            self.let_go_on(frozenset(host for each in held for host in each.assignment), now)
             moved = state.planner.use_freed_capacity(lease.request.node_count, now, max(r.end for r in held))
             state.recorder.count("replans", moved)
 
-    def _go_on(self, hosts: frozenset[int], now: int) -> None:
-        """Leases that run on these hosts and were to make room need not any more."""
+    def let_go_on(self, hosts: frozenset[int], now: int) -> None:
+        """Leases that run on these hosts and were to make room for one that is no more need not."""
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
             on_them = bool(lease.reservations) and not hosts.isdisjoint(lease.reservations[0].assignment)

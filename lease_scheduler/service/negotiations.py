@@ -12,7 +12,7 @@ from lease_scheduler.plan.explain import Alternative, Flexibility
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.refusals import Answer
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
+from lease_scheduler.service.terms import Document, with_count
 
 #: Ids of counter-offers are computed from that of the lease that was asked for.
 _OFFERS = UUID("2b6c0f2e-7f65-4b0e-9d61-5c8f0a4b7d19")
@@ -101,7 +101,7 @@ def changed(lease: Document, alternative: Alternative, number: int) -> dict[str,
         "reservations": [{**each, "id": _id(each["id"], number)} for each in lease["reservations"]],
     }
     if alternative.change == "nodes":
-        other["reservations"][0] |= _count(other["reservations"][0], alternative.nodes)
+        other["reservations"][0] |= with_count(other["reservations"][0], alternative.nodes)
     if LeaseKind(lease["kind"]) is LeaseKind.RESERVATION:
         end = alternative.start + alternative.duration
         return {**other, "start": alternative.start, "end": end, "before_end": None}
@@ -113,13 +113,3 @@ def changed(lease: Document, alternative: Alternative, number: int) -> dict[str,
 
 def _id(of: str, number: int) -> str:
     return str(uuid5(_OFFERS, f"{of} {number}"))
-
-
-def _count(reservation: Document, nodes: int) -> dict[str, Any]:
-    """The keys of a reservation that say how many VMs it has."""
-    if reservation.get("nodes"):
-        (node_set,) = reservation["nodes"]
-        return {"nodes": [{**node_set, "count": nodes, "least": None}]}
-    if "max" in reservation:
-        return {"min": nodes, "max": nodes}
-    return {"amount": nodes}

@@ -44,6 +44,7 @@ from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
+from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
@@ -65,6 +66,7 @@ class ServiceOptions:
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
     :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
+    :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -76,6 +78,7 @@ class ServiceOptions:
     announce_horizon: int = 3600
     quote_lifetime: int = 300
     counter_offers: int = 3
+    replacement_offers: bool = False
 
 
 #: Makes a planner for a site.
@@ -168,6 +171,8 @@ class SiteEngine:
             lateness=snapshot.lateness,
         )
         self.before_end = BeforeEnd(self.work)
+        lifetime = options.quote_lifetime if options.replacement_offers else 0
+        self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._announcer = Announcer(self._coming, driver.announce)
@@ -232,6 +237,7 @@ class SiteEngine:
                 # A clock that is set back must not take the plan along.
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
+                self._replacements.offer()
                 self.before_end.tell(self.work.now)
                 try:
                     yield

@@ -53,6 +53,8 @@ class UnitOfWork:
         self.documents: dict[str, LeaseDocument] = {}
         self.leases: dict[str, Lease] = {}
         self.counters: Counter[str] = Counter()
+        #: Leases whose terms cannot be kept, with what their consumers say of them, until others are offered.
+        self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._next_intent = next_intent
         self._changes = Changes(0)
         self._open: dict[str, list[Intent]] = {}
@@ -266,6 +268,10 @@ class UnitOfWork:
         if document.degraded:
             reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
+
+    def terms_lost(self, lease: Lease) -> None:
+        """The terms of a lease that has not begun cannot be kept."""
+        self.lost_terms[lease.lease_id] = (lease, self.documents[lease.lease_id])
 
     def breached(self, lease: Lease, breach: Breach) -> None:
         """A term of a lease was not kept."""

@@ -39,6 +39,9 @@ class RunRecorder:
         """See ``engine.interfaces.Recorder``."""
         self.counters["healed_leases"] += 1
 
+    def terms_lost(self, lease: Lease) -> None:
+        """See ``engine.interfaces.Recorder``; users of simulations are not asked."""
+
     def breached(self, lease: Lease, breach: Breach) -> None:
         """See ``engine.interfaces.Recorder``."""
         self.breaches.append(breach)
