@@ -203,6 +203,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue
         "start": row["planned_start"],
         "end": row["planned_end"],
         "deadline": row["deadline"],
+        "offered_until": row["offered_until"],
         "duration": row["duration"],
         "accumulated": row["accumulated"],
         "nodes": sum(node_set["count"] for node_set in row["nodes"]),
