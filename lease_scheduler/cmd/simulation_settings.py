@@ -85,6 +85,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,
+        mapper=conf.scheduling.policy_mapper,
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
         policy_options=policy_options(conf),

@@ -29,6 +29,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import (
     load_admission,
     load_host_selection,
+    load_mapper,
     load_penalty,
     load_preemption,
     load_pricing,
@@ -152,8 +153,11 @@ def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
     options = planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
+    mapper = load_mapper(conf.scheduling.policy_mapper, policies)
     deadline_preemption = conf.scheduling.mapper == "deadline"
-    return lambda site: Planner(site, options, selection, preemption, deadline_preemption=deadline_preemption)
+    return lambda site: Planner(
+        site, options, selection, preemption, deadline_preemption=deadline_preemption, mapper=mapper
+    )
 
 
 def preparation_time(conf: cfg.ConfigOpts) -> int:

@@ -20,6 +20,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import (
     load_admission,
     load_host_selection,
+    load_mapper,
     load_penalty,
     load_preemption,
     load_pricing,
@@ -65,6 +66,7 @@ class Run:
             load_preemption(settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
+            mapper=load_mapper(settings.mapper, options),
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()

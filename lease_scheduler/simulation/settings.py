@@ -38,6 +38,7 @@ class RunSettings:
     :ivar admission: name of the admission policy
     :ivar preemption: name of the preemption policy
     :ivar host_selection: name of the host selection policy
+    :ivar mapper: name of the mapper
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
@@ -56,6 +57,7 @@ class RunSettings:
     admission: str = "accept-all"
     preemption: str = "by-kind"
     host_selection: str = "greedy"
+    mapper: str = "greedy"
     pricing: str = "free"
     penalty: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)

@@ -15,6 +15,7 @@ def test_every_policy_of_the_specification_is_installed() -> None:
     }  # fmt: skip
     assert set(loader.policy_names("pricing")) >= {"free", "constant", "random", "maximum", "adaptive"}
     assert set(loader.policy_names("penalty")) >= {"none", "proportional", "tiered"}
+    assert set(loader.policy_names("mapper")) >= {"greedy", "spread"}
     assert set(loader.policy_names("host_selection")) >= {"greedy", "no-policy", "packing"}
 
 
@@ -24,6 +25,7 @@ def test_every_installed_policy_loads() -> None:
         "admission": loader.load_admission,
         "preemption": loader.load_preemption,
         "host_selection": loader.load_host_selection,
+        "mapper": loader.load_mapper,
         "pricing": loader.load_pricing,
         "penalty": loader.load_penalty,
     }
