@@ -161,7 +161,7 @@ _LEASES = (
         leases.act,
         "leases:action",
         200,
-        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held",
+        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held, or ask for another one",
         since=mv.V1_7,
         subject="lease",
         body=lease_schemas.action,

@@ -90,9 +90,8 @@ class Breaches:
         breach = Breach(lease.lease_id, kind, now, seconds, node_seconds)
         owed = 0.0
         if request.price is not None:
-            # Who asks for nothing, or is paid for a lease, is owed nothing.
             left = max(0.0, request.price - lease.penalties)
-            owed = min(left, self._policy.penalty(breach, request))
+            owed = min(left, max(0.0, self._policy.penalty(breach, request)))
         self._recorder.breached(lease, replace(breach, penalty=owed))
         return replace(lease, penalties=lease.penalties + owed)
 
