@@ -27,6 +27,7 @@ from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, 
 from benchmarks.timing import Timing
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
@@ -34,6 +35,8 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.simulation.recorder import RunRecorder
 from lease_scheduler.store.memory import MemoryStore
 
@@ -157,8 +160,10 @@ class _Bench:
         self._now = now
         self._rng = rng
         self._names = count()
+        recorder = RunRecorder()
+        breaches = Breaches(recorder, NoPenalty(PolicyOptions()))
         self._state = EngineState(
-            planner, SimulatedCloud(CloudBehaviour(), {}), MemoryStore(), RunRecorder(), EngineOptions()
+            planner, SimulatedCloud(CloudBehaviour(), {}), MemoryStore(), recorder, EngineOptions(), breaches
         )
 
     def timed(self, decide: Callable[[], None]) -> tuple[str, float]:

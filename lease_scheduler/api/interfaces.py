@@ -42,6 +42,10 @@ class EngineClient(Protocol):
         """Hold a new lease for its consumer until he accepts it.
 
         What ``quote_lease`` tells, with ``lease_id`` and ``expires_at`` (instant); what cannot be granted is refused.
+        With ``counter_offers`` (how many at most), ``flexibility`` (``latest_start``, ``fewest_nodes``,
+        ``shortest_duration``) and ``counter_trusts`` in the document, others may be held in its place: ``granted`` is
+        false then, and there are a ``negotiation_id`` and ``counter_offers``, each with ``change``, ``count`` and
+        ``duration`` too.
         """
         ...
 
@@ -51,6 +55,14 @@ class EngineClient(Protocol):
 
     def reject_lease(self, context: Document, lease_id: str) -> Document:
         """Its consumer does not want a lease that is held for him; ``{}``."""
+        ...
+
+    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Other terms for a lease that is held for its consumer; ``{"lease_id"}``. Refused, it is held as it was."""
+        ...
+
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """What ``update_lease`` would come to, keeping nothing: what ``quote_lease`` tells, and ``present_price``."""
         ...
 
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
@@ -238,6 +250,13 @@ class Reader(Protocol):
         """What could have been used in ``[start, end)``, one entry per step: ``start``, ``end``, ``resource_seconds``.
 
         It is known of the hosts and addresses that there are now, since they came into the pool.
+        """
+        ...
+
+    def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """Terms that turned out in ``[start, end)`` not to have been kept, one entry per project and kind of breach.
+
+        ``project_id``, ``kind``, ``count``, ``node_seconds`` (not delivered), ``penalty`` (money)
         """
         ...
 

@@ -17,8 +17,30 @@ def _add_span(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGro
     return span
 
 
+def _add_price(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-price",
+        metavar="<number>",
+        type=arguments.money,
+        help="The most that the lease may cost then; nothing is changed if it costs more",
+    )
+
+
 def _span(parsed: argparse.Namespace) -> Document:
-    return {key: value for key in ("by", "end_date", "duration") if (value := getattr(parsed, key)) is not None}
+    keys = ("by", "end_date", "duration", "max_price")
+    return {key: value for key in keys if (value := getattr(parsed, key)) is not None}
+
+
+def _change(client: LeaseClient, parsed: argparse.Namespace, action: str, asked: Document) -> Document:
+    """Have a lease changed, or ask what that would come to."""
+    if parsed.quote:
+        path = f"/leases/{client.find_lease(parsed.lease)}/quote"
+        return client.one("POST", path, terms.NEGOTIATION, "quote", {action: asked})
+    return client.act(parsed.lease, action, asked, terms.NEGOTIATION if "max_price" in asked else "1.7")
+
+
+def _add_quote(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quote", action="store_true", help="Change nothing; tell what it would come to and cost")
 
 
 class ExtendLease(ShowCommand):
@@ -27,9 +49,11 @@ class ExtendLease(ShowCommand):
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
         _add_span(parser)
+        _add_price(parser)
+        _add_quote(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        return client.act(parsed.lease, "extend", _span(parsed))
+        return _change(client, parsed, "extend", _span(parsed))
 
 
 class ShrinkLease(ShowCommand):
@@ -44,12 +68,14 @@ class ShrinkLease(ShowCommand):
             action="append",
             help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
+        _add_price(parser)
+        _add_quote(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         asked = _span(parsed)
         if parsed.reservation:
             asked["reservations"] = parsed.reservation
-        return client.act(parsed.lease, "shrink", asked)
+        return _change(client, parsed, "shrink", asked)
 
 
 class MoveLease(ShowCommand):
@@ -62,11 +88,36 @@ class MoveLease(ShowCommand):
         )
         parser.add_argument("--start", metavar="<date>", help="New start")
         parser.add_argument("--end", metavar="<date>", help="New end")
+        _add_price(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        given = {"hosts_away": parsed.away_from, "start_date": parsed.start, "end_date": parsed.end}
+        given = {
+            "hosts_away": parsed.away_from,
+            "start_date": parsed.start,
+            "end_date": parsed.end,
+            "max_price": parsed.max_price,
+        }
         asked = {key: value for key, value in given.items() if value is not None}
-        return client.act(parsed.lease, "move", asked)
+        return client.act(parsed.lease, "move", asked, terms.NEGOTIATION if "max_price" in asked else "1.7")
+
+
+class CounterLease(ShowCommand):
+    """Ask for other terms of a lease that is held; it is held as before if they cannot be had."""
+
+    def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_lease(parser)
+        terms.add_times(parser)
+        parser.add_argument(
+            "--reservation",
+            metavar="<key=value,...>",
+            type=arguments.changed_reservation,
+            action="append",
+            help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
+        )
+        _add_price(parser)
+
+    def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
+        return client.act(parsed.lease, "counter", terms.body_of(parsed), terms.NEGOTIATION)
 
 
 class AcceptLease(ShowCommand):

@@ -54,10 +54,23 @@ class CreateQuote(ShowCommand):
             const=True,
             help="Keep its place and its price until it is accepted or rejected, or the quote expires",
         )
+        parser.add_argument(
+            "--counter-offers",
+            metavar="<number>",
+            type=arguments.positive,
+            help="If it cannot be had: hold at most so many others in its place; accepting one withdraws the rest",
+        )
+        parser.add_argument("--latest-start", metavar="<date>", help="None of these starts later")
+        parser.add_argument("--fewest-nodes", metavar="<number>", type=arguments.positive, help="None has fewer nodes")
+        parser.add_argument("--shortest-duration", metavar="<duration>", help="None is shorter")
         parser.add_argument("--price", action="store_true", help="Tell what it would cost, where leases have prices")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
+        limits = ("latest_start", "fewest_nodes", "shortest_duration")
+        flexibility = {key: value for key in limits if (value := getattr(parsed, key)) is not None}
+        if flexibility:
+            body["flexibility"] = flexibility
         return client.one("POST", "/quotes", _quote_version(body, parsed), "quote", body)
 
 
@@ -92,6 +105,9 @@ class ShowUsage(ListCommand):
     """List what projects occupied, in hours of nodes and of resources, and what was earned from them."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--penalties", action="store_true", help="With revenue, terms that were not kept, and what is owed for them"
+        )
         parser.add_argument("--revenue", action="store_true", help="With what was earned and what was missed")
         parser.add_argument(
             "--by",
@@ -122,6 +138,9 @@ class ShowUsage(ListCommand):
             query["interval"] = parsed.by or "day"
             found = client.request("GET", "/usage", terms.USAGE_HISTORY, query=query)
             return _steps(found, revenue=parsed.revenue, capacity=parsed.capacity)
+        if parsed.penalties:
+            found = client.request("GET", "/usage", terms.NEGOTIATION, query=query)
+            return output.rows(found["usage"], [*columns, "revenue", "breaches"])
         if parsed.revenue:
             found = client.request("GET", "/usage", terms.PRICES, query=query)
             return output.rows(found["usage"], [*columns, "revenue"])

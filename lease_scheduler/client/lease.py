@@ -71,11 +71,15 @@ class ShowLease(ShowCommand):
         parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
         parser.add_argument("--price", action="store_true", help="Show what it costs too, and how long it is held")
 
+        parser.add_argument("--breaches", action="store_true", help="Show the terms that were not kept too")
+
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         path = f"/leases/{client.find_lease(parsed.lease)}"
         version, query = ("1.4", {"deleted": True}) if parsed.deleted else ("1.3", None)
         if parsed.price:
             version = terms.PRICES
+        if parsed.breaches:
+            version = terms.NEGOTIATION
         return client.one("GET", path, version, "lease", query=query)
 
 

@@ -12,6 +12,8 @@ PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")
 ON_END = ("delete", "shelve", "snapshot", "keep")
 #: The microversion that brought prices.
 PRICES = "1.12"
+#: That of counter-offers, prices of changes, and penalties.
+NEGOTIATION = "1.15"
 
 #: That of usage by steps of time.
 USAGE_HISTORY = "1.14"
@@ -115,6 +117,7 @@ _KEYS = {
     "server": ("servers", "1.3"),
     "max_price": ("max_price", PRICES),
     "hold": ("hold", PRICES),
+    "counter_offers": ("counter_offers", NEGOTIATION),
 }
 
 

@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
-from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
+from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options, transfer_options
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
@@ -83,12 +83,16 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
             boot_attempts=conf.engine.boot_attempts,
             host_repair_time=conf.engine.host_repair_time,
             explain_refusals=conf.engine.explain_refusals,
+            breach_tolerance=conf.engine.breach_tolerance,
+            refund_share=conf.scheduling.refund_share,
+            operation_quantile=operation_quantile(conf),
         ),
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,
         mapper=conf.scheduling.policy_mapper,
         pricing=conf.scheduling.policy_pricing,
+        penalty=conf.scheduling.policy_penalty,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.mapper == "deadline",
         transfers=transfer_options(conf),

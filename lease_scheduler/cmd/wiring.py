@@ -20,7 +20,7 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
-from lease_scheduler.conf.values import planning_options, policy_options
+from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options
 from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
@@ -31,6 +31,7 @@ from lease_scheduler.policy.loader import (
     load_admission,
     load_host_selection,
     load_mapper,
+    load_penalty,
     load_preemption,
     load_pricing,
 )
@@ -45,6 +46,7 @@ from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
+from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
@@ -127,6 +129,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     make_planner(conf)
     load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
     make_pricing(conf)
+    load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
     filters(conf)
 
 
@@ -175,6 +178,9 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
             preparation_time=preparation_time(conf),
             host_repair_time=group.host_repair_time,
             explain_refusals=False,
+            breach_tolerance=group.breach_tolerance,
+            refund_share=conf.scheduling.refund_share,
+            operation_quantile=operation_quantile(conf),
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
@@ -182,6 +188,8 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,
         quote_lifetime=conf.service.quote_lifetime,
+        counter_offers=conf.service.counter_offers,
+        replacement_offers=conf.service.replacement_offers,
     )
 
 
@@ -224,6 +232,7 @@ class EngineService:
         self._make_planner = make_planner(conf)
         self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
         self._make_pricing = make_pricing(conf)
+        self._penalty = load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
         self._filters = filters(conf)
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
@@ -273,6 +282,7 @@ class EngineService:
             service_options(conf),
             on_broken,
             self._make_pricing,
+            self._penalty,
             self._metrics,
         )
         self._metrics.bind(site.look, waiting)
@@ -307,7 +317,9 @@ class EngineService:
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,
             "quote_lease": leases.quote,
-            "offer_lease": leases.offer,
+            "offer_lease": Negotiations(site, leases).offer,
+            "counter_offer": leases.counter,
+            "quote_change": leases.quote_change,
             "accept_lease": leases.accept,
             "reject_lease": leases.reject,
             "update_lease": leases.update,

@@ -9,6 +9,13 @@ GROUP = cfg.OptGroup("engine", title="The engine")
 OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt("boot_attempts", default=3, min=1, help="How often the VMs of a lease are started before it fails."),
     cfg.IntOpt(
+        "breach_tolerance",
+        default=60,
+        min=0,
+        help="Seconds by which a lease may begin late, or go on with fewer nodes than it was promised, before that "
+        "counts as a breach of its terms.",
+    ),
+    cfg.IntOpt(
         "host_repair_time",
         default=3600,
         min=1,

@@ -83,6 +83,15 @@ OPTIONS: list[cfg.Opt] = [
         help="How often a lease is charged for the node-hours in which others are suspended and resumed for it; 0 for "
         "not at all, 1 as in Haizea.",
     ),
+    cfg.FloatOpt(
+        "penalty_rate", default=1.0, min=0.0, help="proportional: money per node and hour that was not delivered."
+    ),
+    cfg.StrOpt(
+        "penalty_tiers",
+        default="60:0.1,600:0.3,3600:1",
+        help="tiered: steps as seconds:share parted by commas. A breach that lasts for so many seconds costs that "
+        "share of the price.",
+    ),
     cfg.DictOpt(
         "extra",
         default={},

@@ -38,6 +38,19 @@ OPTIONS: list[cfg.Opt] = [
         "they have no prices.",
     ),
     cfg.StrOpt(
+        "policy_penalty",
+        default="none",
+        help="What the provider owes for terms that were not kept: the name of an entry point of the namespace "
+        "lease_scheduler.policy.penalty.",
+    ),
+    cfg.FloatOpt(
+        "refund_share",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        help="How much of the price of node-hours is given back when a lease is made smaller or shorter.",
+    ),
+    cfg.StrOpt(
         "mapper",
         default="deadline",
         choices=[
@@ -103,6 +116,24 @@ OPTIONS: list[cfg.Opt] = [
             ("sum", "all VMs one after the other, whatever the exclusion; as Haizea did"),
         ],
         help="How long a suspension is thought to take before its hosts are known.",
+    ),
+    cfg.StrOpt(
+        "operation_buffer",
+        default="fixed",
+        choices=[
+            ("fixed", "suspend_buffer and shutdown_time, and what the cloud driver says of preparations"),
+            ("observed", "more than that, if operations have really taken longer"),
+        ],
+        help="How much time the cloud's operations are left beyond what is computed for them. What they took is kept "
+        "in the database.",
+    ),
+    cfg.FloatOpt(
+        "operation_buffer_quantile",
+        default=0.95,
+        min=0.0,
+        max=1.0,
+        help="With operation_buffer = observed, the share of operations that are to be over in time, by the last 100 "
+        "of their kind.",
     ),
     cfg.IntOpt(
         "suspend_buffer",

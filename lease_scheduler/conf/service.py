@@ -36,5 +36,20 @@ OPTIONS: list[cfg.Opt] = [
         help="Seconds for which a quote that is asked to be held keeps its place until it is accepted. It ends earlier "
         "if the lease would have to begin.",
     ),
+    cfg.IntOpt(
+        "counter_offers",
+        default=3,
+        min=0,
+        max=16,
+        help="How many offers of other terms who asks for them gets at most in place of a quote that cannot be had; 0 "
+        "for none. Each of them is held, and counts in limits, as a quote of its own.",
+    ),
+    cfg.BoolOpt(
+        "replacement_offers",
+        default=False,
+        help="Whether another lease is held for the consumer of a reservation or deadline lease that cannot begin as "
+        "promised, because its hosts failed or are not free in time. What becomes of the lease itself does not depend "
+        "on it, unless the other one is accepted.",
+    ),
     cfg.FloatOpt("engine_timeout", default=30.0, min=1.0, help="Seconds that a request may wait for the engine."),
 ]

@@ -52,6 +52,12 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
     )
 
 
+def operation_quantile(conf: cfg.ConfigOpts) -> float | None:
+    """The share of operations that are to be over in time by what was observed; none if buffers are fixed."""
+    group = conf.scheduling
+    return float(group.operation_buffer_quantile) if group.operation_buffer == "observed" else None
+
+
 def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
     """How disk images get to hosts, none if that is nobody's business."""
     group = conf.image_transfer

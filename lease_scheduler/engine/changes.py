@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from lease_scheduler.engine.interfaces import Admission, OperationKind
-from lease_scheduler.engine.prices import affordable, at_its_rate, too_high
+from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -19,7 +19,7 @@ from lease_scheduler.plan.explain import Alternative, NoPlaceError, Refusal, exp
 from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.plan.quote import loses, most_on_site, refusal_of
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -60,7 +60,7 @@ class Changes:
         :raises NoPlaceError: there is no place for them; everything is as it was
         """
         give_up = tuple(give_up)
-        terms = at_its_rate(lease, terms)
+        terms = self._priced(lease, terms)
         under_way = self._is_under_way(lease)
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
@@ -70,10 +70,62 @@ class Changes:
             value = self._planned(lease, terms, now, least, give_up, under_way=under_way)
         except NotPlannableError as error:
             raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
-        granted = at_its_rate(lease, value.request)
+        if under_way:
+            value = self._counted(lease, value, now)
+        granted = self._priced(lease, value.request)
         if granted.price != value.request.price:
             value = self._state.put(replace(value, request=granted))
         return Change(lease, value, staying(lease.request, value.request, give_up))
+
+    def quote(
+        self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None
+    ) -> tuple[Lease, tuple[str, ...]]:
+        """What ``change`` would come to; the plan is as it was.
+
+        :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
+        :raises InvalidValueError: a term that cannot be changed
+        :raises NoPlaceError: there is no place for the terms
+        """
+        terms = self._priced(lease, terms)
+        under_way = self._is_under_way(lease)
+        self._check(lease, terms, now, least, under_way=under_way)
+        over = end_of_work(lease, terms) if under_way else None
+        if (over is not None and over <= now) or terms.duration <= lease.accumulated:
+            return lease, ()
+        plan = self._state.planner.plan
+        before = dict(plan.leases)
+        try:
+            with plan.trial():
+                value = self._planned(lease, terms, now, least, (), under_way=under_way)
+                after = dict(plan.leases)
+        except NotPlannableError as error:
+            raise self._refused(lease, terms, now, least, error, under_way=under_way) from error
+        lost = [old for key, old in before.items() if key != lease.lease_id and loses(old, after[key])]
+        lost.sort(key=lambda old: old.sequence)
+        granted = replace(value, request=self._priced(lease, value.request))
+        return granted, tuple(old.lease_id for old in lost)
+
+    def _priced(self, lease: Lease, terms: LeaseRequest) -> LeaseRequest:
+        return at_its_rate(lease, terms, self._state.options.refund_share)
+
+    def _too_dear(self, lease: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
+        """Terms that cost more than their consumer would pay, and how long the lease may be for that."""
+        price, most = terms.price, terms.max_price
+        assert price is not None and most is not None
+        start = now if terms.start is None else terms.start
+        rate = (price - terms.retained) / terms.node_hours if terms.node_hours else 0.0
+        cheaper = within_budget(terms, rate, most - terms.retained, start)
+        # Fewer nodes would be another lease than the one that is there.
+        longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > lease.accumulated)
+        return NoPlaceError(Refusal("price", too_high(terms), alternatives=longest))
+
+    def _counted(self, lease: Lease, reshaped: Lease, now: int) -> Lease:
+        """A lease under way that has new terms, with what it did by the old ones."""
+        state = self._state
+        if lease.missing_since is not None:
+            lost = sum(host in state.dead_hosts for host in reshaped.reservations[0].assignment)
+            reshaped = state.put(state.breaches.without(reshaped, lost, now))
+        return state.count_anew(lease, reshaped, now)
 
     def _check(
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, *, under_way: bool
@@ -83,7 +135,7 @@ class Changes:
         if lease.is_offered:
             self._busy(lease, "it waits to be accepted or rejected")
         if not affordable(terms):
-            raise NoPlaceError(Refusal("price", too_high(terms)))
+            raise self._too_dear(lease, terms, now)
         if terms.kind is not lease.kind:
             raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another kind")
         if under_way and terms.start != lease.request.start:
@@ -113,7 +165,7 @@ class Changes:
     ) -> Lease:
         state = self._state
         if under_way:
-            return self._state.count_anew(lease, self._reshaped(lease, terms, now, least, give_up), now)
+            return self._reshaped(lease, terms, now, least, give_up)
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
                 terms = most_on_site(state.planner.context, terms, least)

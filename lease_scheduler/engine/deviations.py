@@ -202,6 +202,7 @@ class Deviations:
         try:
             self._state.planner.place_rest(lease, now)
         except NotPlannableError:
+            self._tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
 
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
@@ -240,7 +241,7 @@ class Deviations:
         start = max(now, first.run_start) if lease.is_prepared else now
         loose = replace(lease, reservations=())
         if lease.state is LeaseState.ACTIVE:
-            loose = loose.to(LeaseState.READY, reason=why)
+            loose = state.breaches.without(loose.to(LeaseState.READY, reason=why), lease.request.charged_nodes, now)
         state.put(loose)
         self._place_interval(loose, start, first.run_end, now, why)
 
@@ -255,6 +256,7 @@ class Deviations:
                 context, rest, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
             )
         except NotPlannableError:
+            self._tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and no other hosts are free")
             return False
         self._state.recorder.count("moved_reservations")
@@ -316,6 +318,7 @@ class Deviations:
                 context, rest, begin, now, may_preempt=lease.kind is LeaseKind.RESERVATION
             )
         except NotPlannableError:
+            self._tell_of_lost_terms(loose)
             if reservation.run_end <= free_at:
                 self.fail(loose, now, "its hosts were not free before it was over")
                 return
@@ -377,6 +380,10 @@ class Deviations:
     def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
+
+    def _tell_of_lost_terms(self, lease: Lease) -> None:
+        if lease.started is None and not lease.is_offered:
+            self._state.recorder.terms_lost(lease)
 
     def fail(self, lease: Lease, now: int, reason: str) -> None:
         """End a lease whose promise cannot be kept."""

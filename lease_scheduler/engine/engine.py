@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import Changes
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import (
@@ -13,13 +14,14 @@ from lease_scheduler.engine.interfaces import (
     Cloud,
     ImageCarrier,
     Operation,
+    Penalty,
     Pricing,
     Recorder,
     Store,
 )
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.prices import Prices, affordable, too_high
+from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import Steps, Submission
 from lease_scheduler.engine.transfers import Transfers
@@ -29,12 +31,13 @@ from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import Refusal
-from lease_scheduler.plan.most import check_least
+from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.most import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.windows import Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.policy.pricing.free import Free
 
 
@@ -46,6 +49,7 @@ class Engine:
 
     :param pricing: what leases cost; nothing if there is none
     :param carrier: brings disk images to hosts, if the planner plans that
+    :param penalty: what terms cost that are not kept; nothing if there is none
     :raises InvalidValueError: nobody brings the images that the planner plans to have brought
     """
 
@@ -60,10 +64,12 @@ class Engine:
         options: EngineOptions,
         pricing: Pricing | None = None,
         carrier: ImageCarrier | None = None,
+        penalty: Penalty | None = None,
     ) -> None:
         if planner.plan.images is not None and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
-        self._state = EngineState(planner, cloud, store, recorder, options)
+        breaches = Breaches(recorder, penalty or NoPenalty(PolicyOptions()), options.breach_tolerance)
+        self._state = EngineState(planner, cloud, store, recorder, options, breaches)
         self._prices = Prices(self._state, pricing or Free(PolicyOptions()))
         self._offers = Offers(self._state, self._prices)
         self._admission = admission
@@ -86,6 +92,7 @@ class Engine:
         next_sequence: int,
         outages: Mapping[str, tuple[int, int | None]] | None = None,
         closed: Iterable[str] = (),
+        lateness: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """Take over from an engine that is no more, before the first step.
 
@@ -98,6 +105,7 @@ class Engine:
         :param next_sequence: position of the next request in the order of submission
         :param outages: hosts that are out of service, as ``outages`` said
         :param closed: those of them on which what runs is thought to go on, until the cloud reports that they are down
+        :param lateness: how much longer operations took, as ``take_lateness`` said
         :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -109,6 +117,7 @@ class Engine:
         undecided = [lease for lease in kept if lease.state in (LeaseState.NEW, LeaseState.PENDING)]
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
+        state.lateness.restore(lateness or {})
         state.restore(live, operations, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
@@ -121,7 +130,12 @@ class Engine:
         self._steps.submitted.extend(Submission(lease.request) for lease in undecided)
 
     def submit(
-        self, request: LeaseRequest, least: tuple[int, ...] | None = None, *, offered_for: int | None = None
+        self,
+        request: LeaseRequest,
+        least: tuple[int, ...] | None = None,
+        *,
+        offered_for: int | None = None,
+        negotiation: str | None = None,
     ) -> None:
         """Take a request; the next step decides on it.
 
@@ -129,6 +143,7 @@ class Engine:
             it was granted
         :param offered_for: seconds for which the lease is held for its consumer until he accepts it, fewer if it would
             have to begin before; none if it need not be accepted
+        :param negotiation: what it has in common with other offers: accepting one withdraws the others
         :raises InvalidValueError: there was a lease of that id before, the range makes no sense, or a lease like this
             cannot be held
         """
@@ -138,7 +153,7 @@ class Engine:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
         self._known.add(request.lease_id)
-        self._steps.submitted.append(Submission(request, least, until))
+        self._steps.submitted.append(Submission(request, least, until, negotiation))
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
         """What would become of a request if it came now; nothing of it is kept.
@@ -164,7 +179,46 @@ class Engine:
             return replace(found, lease=replace(found.lease, request=priced), price=price)
         return Quote(refusal=Refusal("price", too_high(priced)), price=price)
 
+    def alternatives(
+        self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
+    ) -> tuple[Alternative, ...]:
+        """What could be offered in place of a request that is refused, nearest first.
+
+        :param refusal: as ``quote`` tells it
+        :param flexibility: how far its consumer would go from his terms
+        """
+        now = self._clock.now()
+        start = now if request.start is None else max(now, request.start)
+        found = refusal.alternatives
+        if refusal.constraint == "price" and request.max_price is not None:
+            rate = self._prices.of(request).rate
+            found = within_budget(request, rate, request.max_price, start)
+        return tuple(each for each in found if flexibility.allows(each))
+
     # -- leases that are held ----------------------------------------------------------------------------
+
+    def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
+        """The consumer of a lease that is held for him would rather have it on other terms (haizea F8).
+
+        :param least: as in ``submit``
+        :return: its new value: still held, until when it was before at most
+        :raises InvalidValueError: there is no such live lease, it is not held, or these are no terms for it
+        :raises NoPlaceError: the terms cannot be had, or cost too much; the offer is as it was
+        """
+        now = self._clock.now()
+        lease = self._offered(lease_id)
+        if terms.lease_id != lease_id or terms.kind is not lease.kind:
+            raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another one")
+        if least is not None:
+            check_least(terms, least)
+        smallest = terms if least is None else with_counts(terms, least)
+        if too_large(self._state.planner.context, smallest) is not None:
+            raise NoPlaceError(explain(self._state.planner.context, smallest, now))
+        refusal = self._admission.refusal(terms, now)
+        if refusal is not None:
+            raise NoPlaceError(Refusal("policy", refusal))
+        placed = self._offers.exchange(lease, terms, now, least)
+        return self._followed_up(Change(lease, placed, ()), now).after
 
     def accept(self, lease_id: str) -> Lease:
         """The consumer of a lease that is held for him wants it.
@@ -173,8 +227,11 @@ class Engine:
         :raises InvalidValueError: there is no such live lease, or it is not held
         """
         now = self._clock.now()
-        self._offers.accept(self._offered(lease_id), now)
+        accepted = self._offers.accept(self._offered(lease_id), now)
         self._state.publish(now)
+        replaced = self._state.lease(accepted.negotiation)
+        if replaced is not None and replaced.started is None and not replaced.is_offered:
+            self.cancel(replaced.lease_id, f"lease {lease_id} was accepted in its place")
         self._steps.serve_queue(now)
         return self._live(lease_id)
 
@@ -211,7 +268,7 @@ class Engine:
         least: tuple[int, ...] | None = None,
         give_up: Iterable[int] = (),
     ) -> Change:
-        """New terms for a live lease: planned anew, then swapped.
+        """New terms for a live lease: planned anew, then swapped. They cost what ``quote_change`` says.
 
         Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
         or go from now on. The cloud is told only if the hosts are others: whoever calls has it follow all else. A
@@ -226,6 +283,17 @@ class Engine:
         """
         now = self._clock.now()
         return self._followed_up(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
+
+    def quote_change(
+        self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
+    ) -> tuple[Lease, tuple[str, ...]]:
+        """What ``change`` would come to; nothing of it is kept.
+
+        :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
+        :raises InvalidValueError: as in ``change``
+        :raises NoPlaceError: as in ``change``
+        """
+        return self._changes.quote(self._live(lease_id), request, self._clock.now(), least)
 
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
         """Other hosts for a lease in place of the named ones.
@@ -266,9 +334,16 @@ class Engine:
             return change
         self._state.publish(now)
         if replan and change.before.reservations:
+            if change.after.is_final:
+                self._let_go_on(change.before, now)
             self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
         self._steps.serve_queue(now)
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
+
+    def _let_go_on(self, lease: Lease, now: int) -> None:
+        """A lease is no more: if nothing of it had begun, nobody need make room for it."""
+        if lease.started is None:
+            self._offers.let_go_on(frozenset(host for each in lease.reservations for host in each.hosts), now)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
         """End a lease because its consumer wants so (haizea F16); one that is held for him is rejected.
@@ -287,6 +362,7 @@ class Engine:
         held = lease.reservations
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         if held:
+            self._let_go_on(lease, now)
             self._steps.use_freed(lease, now, max(r.end for r in held))
         self._steps.serve_queue(now)
 
@@ -359,6 +435,10 @@ class Engine:
     def operations(self) -> Mapping[str, Operation]:
         """What the cloud is carrying out, by lease."""
         return dict(self._state.operations)
+
+    def take_lateness(self) -> dict[str, list[int]]:
+        """How much longer operations took, if that was seen since the last call: seconds by kind, to be kept."""
+        return self._state.lateness.take_changes()
 
     @property
     def next_sequence(self) -> int:

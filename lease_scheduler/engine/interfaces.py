@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
 from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.transfer import Transfer
@@ -153,6 +154,17 @@ class Recorder(Protocol):
         """A lease that went on without some of its hosts has all of them again."""
         ...
 
+    def terms_lost(self, lease: Lease) -> None:
+        """The terms of a lease that has not begun cannot be kept: it fails, or begins late, after this.
+
+        :param lease: its value with the terms that were promised
+        """
+        ...
+
+    def breached(self, lease: Lease, breach: Breach) -> None:
+        """A term of a lease was not kept."""
+        ...
+
 
 class Pricing(Protocol):
     """What leases cost (haizea F37, F78).
@@ -174,6 +186,14 @@ class Pricing(Protocol):
 
     def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
         """A user has taken or turned down a lease at a rate."""
+        ...
+
+
+class Penalty(Protocol):
+    """What terms cost the provider that he did not keep (haizea F95)."""
+
+    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
+        """Money for a breach of the terms of a lease that has a price."""
         ...
 
 

@@ -55,6 +55,7 @@ class Lifecycle:
 
     def _activate(self, lease: Lease, now: int) -> None:
         started = now if lease.started is None else lease.started
+        lease = self._state.breaches.begun(lease, now)
         active = self._state.put(replace(lease.to(LeaseState.ACTIVE), active_since=now, started=started, saved_on=None))
         self._state.running.add(lease.lease_id)
         if now > active.reservations[0].run_start:
@@ -74,6 +75,7 @@ class Lifecycle:
         else:
             self._state.recorder.count("preemptions_with_loss")
             self._state.cloud.discard(lease.lease_id, now)
+            closed = self._state.breaches.interrupted(closed, now)
             self._state.put(restarted(closed, "preempted without its state being saved"))
 
     # -- what the cloud has completed --------------------------------------------------------------------
@@ -81,6 +83,7 @@ class Lifecycle:
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
         """Go on after the cloud has completed an operation."""
         kind = operation.kind
+        self._state.completed(operation, lease, now)
         held_until = lease.reservations[0].end if lease.reservations else now
         if kind is OperationKind.START:
             if lease.is_prepared and now < lease.reservations[0].run_start:

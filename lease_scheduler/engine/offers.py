@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.engine.prices import Prices
+from lease_scheduler.engine.prices import Prices, PriceTooHighError, too_high
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.early_end import go_on
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.most import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
 
@@ -73,12 +76,50 @@ class Offers:
             raise NotPlannableError(f"others would have to make room for lease {placed.lease_id} before it is accepted")
         return replace(placed, offered_until=until)
 
+    def exchange(self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None) -> Lease:
+        """Another offer in place of this one, which its consumer would rather have.
+
+        It is priced anew and ends when the first one would have, so that nobody holds hosts for longer by asking.
+
+        :param least: as in ``Engine.submit``
+        :return: its new value, which is in the plan
+        :raises NoPlaceError: it cannot be had, or costs more than its consumer would pay; the offer is as it was
+        :raises InvalidValueError: the lease would have to begin at once
+        """
+        state, plan = self._state, self._state.planner.plan
+        assert lease.offered_until is not None
+        max_price = lease.request.max_price if terms.max_price is None else terms.max_price
+        asked = replace(terms, price=None, retained=0.0, max_price=max_price)
+        until = offer_end(asked, now, lease.offered_until - now)
+        try:
+            with plan.tentative():
+                loose = replace(lease.to(LeaseState.PENDING), request=asked, reservations=(), offered_until=until)
+                plan.put(loose)
+                if least is None:
+                    placed = state.planner.place(loose, now)
+                else:
+                    placed = state.planner.place_most(loose, least, now)
+                placed = state.put(self.before_room_is_made(placed, now))
+                if self._prices.are_asked:
+                    placed = state.put(self._prices.agree(placed, negotiating=True))
+        except PriceTooHighError as error:
+            raise NoPlaceError(Refusal("price", too_high(error.request))) from error
+        except NotPlannableError as error:
+            smallest = asked if least is None else with_counts(asked, least)
+            with plan.trial():
+                plan.put(replace(lease, reservations=()))
+                refusal = refusal_of(state.planner.context, smallest, now, error)
+            raise NoPlaceError(refusal) from error
+        return placed
+
     def accept(self, lease: Lease, now: int) -> Lease:
-        """The consumer wants it: from now on it is a lease as any other.
+        """The consumer wants it: from now on it is a lease as any other, and what else he was offered is withdrawn.
 
         :return: its new value, which is in the plan
         """
         self._prices.answered(lease, accepted=True)
+        for other in self._others(lease):
+            self._free(other, now, f"lease {lease.lease_id} was accepted instead")
         taken = self._state.put(replace(lease, offered_until=None, reason="its quote was accepted"))
         if lease.kind is LeaseKind.DEADLINE:
             # It was planned for after the end of the offer, which it need not wait for any more.
@@ -86,17 +127,37 @@ class Offers:
         return taken
 
     def turn_down(self, lease: Lease, now: int, reason: str) -> None:
-        """The consumer does not want it, or has not said so in time; others may use its place."""
+        """The consumer does not want it, or has not said so in time; others may use its place.
+
+        Of several offers of one negotiation he has turned down the price with the last one only: Haizea's policy learns
+        once from every lease that was asked for (haizea 4.17).
+        """
+        if not self._others(lease):
+            self._prices.answered(lease, accepted=False)
+        self._free(lease, now, reason)
+
+    def _others(self, lease: Lease) -> list[Lease]:
+        """The other offers of the same negotiation that are still open, in the order in which they were made."""
+        if lease.negotiation is None:
+            return []
+        live = self._state.planner.plan.leases.values()
+        others = [
+            each
+            for each in live
+            if each.negotiation == lease.negotiation and each.is_offered and each.lease_id != lease.lease_id
+        ]
+        return sorted(others, key=lambda each: each.sequence)
+
+    def _free(self, lease: Lease, now: int, reason: str) -> None:
         state, held = self._state, lease.reservations
-        self._prices.answered(lease, accepted=False)
         state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
         if held:
-            self._go_on(frozenset(host for each in held for host in each.assignment), now)
+            self.let_go_on(frozenset(host for each in held for host in each.assignment), now)
             moved = state.planner.use_freed_capacity(lease.request.node_count, now, max(r.end for r in held))
             state.recorder.count("replans", moved)
 
-    def _go_on(self, hosts: frozenset[int], now: int) -> None:
-        """Leases that run on these hosts and were to make room need not any more."""
+    def let_go_on(self, hosts: frozenset[int], now: int) -> None:
+        """Leases that run on these hosts and were to make room for one that is no more need not."""
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
             on_them = bool(lease.reservations) and not hosts.isdisjoint(lease.reservations[0].assignment)

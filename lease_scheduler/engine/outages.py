@@ -104,9 +104,6 @@ class Outages:
         runs = lease.active_since is not None and lease.lease_id not in self._state.operations
         return runs and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
-    def _dead(self) -> frozenset[int]:
-        return frozenset(self._state.planner.plan.outages) - self._state.closed_hosts
-
     def _replace_hosts(self, lease: Lease, now: int, *, is_known: bool) -> None:
         """Other hosts for the VMs of a running lease whose hosts are dead; without any the lease goes on as it is.
 
@@ -114,7 +111,7 @@ class Outages:
 
         :param is_known: whether it was said already that hosts are missing
         """
-        state, dead = self._state, self._dead()
+        state, dead = self._state, self._state.dead_hosts
         before = lease.reservations[0].assignment
         lost = tuple(vm for vm, host in enumerate(before) if host in dead)
         unchanged = tuple(range(lease.request.node_count))
@@ -123,12 +120,16 @@ class Outages:
         try:
             moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
+            without = state.breaches.without(lease, len(lost), now)
             if not is_known:
-                degraded = state.put(replace(lease, reason=f"{_HOST_FAILED}, and no other is free"))
+                degraded = state.put(replace(without, reason=f"{_HOST_FAILED}, and no other is free"))
                 state.recorder.hosts_lost(degraded, lost, replaced=False)
+            elif without is not lease:
+                state.put(without)
             return
         state.recorder.count("moved_reservations")
-        state.recorder.hosts_lost(state.put(replace(moved, reason=_HOST_FAILED)), lost, replaced=True)
+        whole = replace(state.breaches.whole(moved, now), reason=_HOST_FAILED)
+        state.recorder.hosts_lost(state.put(whole), lost, replaced=True)
 
     def _heal(self, now: int) -> None:
         """Hosts for those who go on without; some may have come free or back."""
@@ -136,7 +137,7 @@ class Outages:
         for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
             if not self._goes_on_without(lease) or not lease.reservations:
                 continue
-            if not self._dead().isdisjoint(lease.reservations[0].assignment):
+            if not self._state.dead_hosts.isdisjoint(lease.reservations[0].assignment):
                 self._replace_hosts(lease, now, is_known=True)
 
     @staticmethod
@@ -158,9 +159,12 @@ class Outages:
         plan.unblock(host)
         for lease in [each for each in plan.leases.values() if self._goes_on_without(each)]:
             assignment = lease.reservations[0].assignment
-            if host in assignment and self._dead().isdisjoint(assignment):
+            if host in assignment and self._state.dead_hosts.isdisjoint(assignment):
                 # What ran there went on, or can be begun again by its consumer.
-                self._state.recorder.hosts_whole(lease)
+                whole = self._state.breaches.whole(lease, now)
+                if whole is not lease:
+                    self._state.put(whole)
+                self._state.recorder.hosts_whole(whole)
         self._heal(now)
         moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
         self._state.recorder.count("replans", moved)

@@ -9,6 +9,7 @@ from lease_scheduler.engine.interfaces import Pricing
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.explain import Alternative
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import NotPlannableError
 
@@ -50,13 +51,40 @@ def affordable(request: LeaseRequest) -> bool:
     return price is None or most is None or price <= most or isclose(price, most, rel_tol=_PRECISION)
 
 
-def at_its_rate(lease: Lease, terms: LeaseRequest) -> LeaseRequest:
-    """New terms of a lease with what they cost: the rate that was agreed on stays."""
+def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> LeaseRequest:
+    """New terms of a lease with what they cost: the rate that was agreed on stays.
+
+    :param terms: their highest price is the old one if they name none
+    :param refund_share: how much of the price of node-hours that are given up is given back
+    """
     old = lease.request
+    max_price = old.max_price if terms.max_price is None else terms.max_price
     if old.price is None:
-        return terms if terms.max_price == old.max_price else replace(terms, max_price=old.max_price)
-    price = old.price * terms.node_hours / old.node_hours if old.node_hours else old.price
-    return replace(terms, price=price, max_price=old.max_price)
+        return terms if terms.max_price == max_price else replace(terms, max_price=max_price)
+    of_hours = old.price - old.retained
+    price = of_hours * terms.node_hours / old.node_hours if old.node_hours else of_hours
+    retained = old.retained + (1.0 - refund_share) * max(0.0, of_hours - price)
+    return replace(terms, price=price + retained, retained=retained, max_price=max_price)
+
+
+def within_budget(request: LeaseRequest, rate: float, budget: float, start: int) -> tuple[Alternative, ...]:
+    """The most of some terms that money is enough for: fewer nodes, and a shorter duration.
+
+    :param rate: money per node and hour
+    :param start: when a lease by these terms begins
+    """
+    nodes = request.charged_nodes
+    if rate <= 0 or budget <= 0 or not nodes:
+        return ()
+    affordable_hours = budget * (1 + _PRECISION) / rate
+    found = []
+    fewer = int(affordable_hours / (request.duration / 3_600))
+    if len(request.nodes) == 1 and 0 < fewer < nodes:
+        found.append(Alternative("nodes", start, fewer, request.duration))
+    shorter = int(affordable_hours / nodes * 3_600)
+    if 0 < shorter < request.duration:
+        found.append(Alternative("duration", start, request.node_count, shorter))
+    return tuple(found)
 
 
 class Prices:
@@ -92,9 +120,10 @@ class Prices:
         surcharge = self._policy.surcharge * suspension * rate
         return Price(hours * rate + surcharge, rate + surcharge / hours)
 
-    def agree(self, placed: Lease, *, others_make_room: bool = True) -> Lease:
+    def agree(self, placed: Lease, *, others_make_room: bool = True, negotiating: bool = False) -> Lease:
         """A lease for which a place was found, with its price.
 
+        :param negotiating: whether its consumer has not said his last word, so that the policy is told nothing
         :param others_make_room: whether what changed in the plan since the last time makes room for the lease
         :raises PriceTooHighError: its consumer does not want it; the policy has been told
         """
@@ -108,7 +137,8 @@ class Prices:
         price = self.of(request, suspension)
         self._policy.quoted()
         priced = replace(request, price=price.amount)
-        if request.max_price is not None and not (placed.is_offered and affordable(priced)):
+        is_answer = request.max_price is not None and not (placed.is_offered and affordable(priced))
+        if is_answer and not negotiating:
             self._policy.answered(request.user, price.rate, accepted=affordable(priced))
         if not affordable(priced):
             raise PriceTooHighError(priced)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lease_scheduler.engine.interfaces import Operation
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import Lease
 
@@ -196,6 +197,14 @@ class RevenueRecord:
     max_price: float | None
 
 
+@dataclass(frozen=True)
+class BreachRecord:
+    """A term of a lease that was not kept (see ``model.breach.Breach``)."""
+
+    project_id: str
+    breach: Breach
+
+
 #: What the types of messages begin with that are for filters of leases; all others are notifications.
 FOR_FILTERS = "enforcement."
 
@@ -215,6 +224,7 @@ class Changes:
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
     :ivar pricing: what a pricing policy has learnt, by its name and the subject
+    :ivar lateness: seconds by which operations were late, by kind
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
     """
 
@@ -226,7 +236,9 @@ class Changes:
     over: list[int] = field(default_factory=list)
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
+    breaches: list[BreachRecord] = field(default_factory=list)
     pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    lateness: dict[str, list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIpRecord | None] = field(default_factory=dict)
@@ -244,7 +256,9 @@ class Changes:
             or self.over
             or self.usage
             or self.revenue
+            or self.breaches
             or self.pricing
+            or self.lateness
             or self.messages
             or self.hosts
             or self.floating_ips
@@ -261,6 +275,7 @@ class Snapshot:
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
     :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar lateness: seconds by which operations were late, by kind
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """
@@ -276,3 +291,4 @@ class Snapshot:
     next_intent: int
     clock: int
     pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lateness: Mapping[str, list[int]] = field(default_factory=dict)

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
+from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
+from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.reservation import Closing, MigrationRound
 from lease_scheduler.model.states import LeaseState
@@ -31,6 +33,10 @@ class EngineOptions:
     :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
         moved
     :ivar explain_refusals: whether a refused lease is told what would fit instead
+    :ivar breach_tolerance: seconds by which a lease may begin late, or do without nodes, before that is a breach
+    :ivar operation_quantile: share of the cloud's operations that are to be over in time by what they took so far; none
+        to leave them fixed buffers
+    :ivar refund_share: how much of the price of node-hours that are given up is given back
     """
 
     planning_lead: int = 0
@@ -38,18 +44,23 @@ class EngineOptions:
     preparation_time: int = 0
     host_repair_time: int = 3600
     explain_refusals: bool = True
+    breach_tolerance: int = 60
+    refund_share: float = 1.0
+    operation_quantile: float | None = None
 
 
 @dataclass
 class EngineState:
     """The live state of an engine.
 
+    :ivar breaches: is told of terms that are not kept
     :ivar operations: what the cloud is carrying out, by lease
     :ivar closed_hosts: hosts that are out of service for anything new, while what runs there goes on
     :ivar preempted: leases that were preempted and might go on elsewhere
     :ivar running: leases whose run the engine is counting
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
+    :ivar lateness: how much longer operations take than planned
     """
 
     planner: Planner
@@ -57,13 +68,36 @@ class EngineState:
     store: Store
     recorder: Recorder
     options: EngineOptions
+    breaches: Breaches
     agenda: Agenda = field(default_factory=Agenda)
     preparations: Agenda = field(default_factory=Agenda)
     operations: dict[str, Operation] = field(default_factory=dict)
     failed_boots: Counter[str] = field(default_factory=Counter)
+    lateness: Lateness = field(init=False)
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.lateness = Lateness(self.planner, self.options.operation_quantile)
+
+    @property
+    def preparation_time(self) -> int:
+        """Seconds before its start from which on the VMs of a lease are booted."""
+        return max(self.options.preparation_time, self.lateness.buffer(OperationKind.START))
+
+    def completed(self, operation: Operation, lease: Lease, now: int) -> None:
+        """Learn from an operation that is over how much time others need."""
+        if self.lateness.completed(operation, lease, now):
+            # They may be booted at another instant.
+            for each in self.planner.plan.leases.values():
+                if self.waits_for_preparation(each):
+                    self.preparations.push(each, (self.next_preparation(each, now), Due.PREPARE))
+
+    @property
+    def dead_hosts(self) -> frozenset[int]:
+        """Hosts on which nothing runs any more."""
+        return frozenset(self.planner.plan.outages) - self.closed_hosts
 
     def lease(self, lease_id: str | None) -> Lease | None:
         """A live lease, none if it is not live any more."""
@@ -114,7 +148,7 @@ class EngineState:
     def waits_for_preparation(self, lease: Lease) -> bool:
         """Whether its VMs may be booted ahead and are not yet."""
         return (
-            self.options.preparation_time > 0
+            self.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and lease.state is LeaseState.READY
             and not lease.is_offered
@@ -137,7 +171,7 @@ class EngineState:
 
         It follows from the lease alone, so that an engine that takes over looks at the same instants.
         """
-        first = lease.reservations[0].run_start - self.options.preparation_time
+        first = lease.reservations[0].run_start - self.preparation_time
         return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
 
     def _destroy(self, before: Lease, now: int) -> None:
@@ -152,7 +186,8 @@ class EngineState:
         assert lease.active_since is not None
         self.running.discard(lease.lease_id)
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.reservations[0].assignment)
-        return replace(lease, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
+        whole = self.breaches.whole(lease, now)
+        return replace(whole, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
         """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
@@ -167,6 +202,7 @@ class EngineState:
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
         assignment = lease.reservations[0].assignment
+        due = self.lateness.due(kind, lease, due, now)
         images = self.planner.plan.images
         if images is not None and kind is OperationKind.START:
             self.recorder.count("reused_images", images.reused.get(lease.lease_id, 0))
@@ -183,7 +219,9 @@ class EngineState:
 
         :return: its last value
         """
-        over = lease.to(state, reason=reason)
+        if state is LeaseState.FAILED:
+            lease = self.breaches.failed(lease, now)
+        over = self.breaches.whole(lease, now).to(state, reason=reason)
         final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
         self.operations.pop(lease.lease_id, None)
         self.running.discard(lease.lease_id)

@@ -31,11 +31,13 @@ class Submission:
 
     :ivar least: for each node set the fewest VMs that will do, if not all
     :ivar offered_until: if it is to be held for its consumer: until when at most
+    :ivar negotiation: what it has in common with other offers of which its consumer may accept one
     """
 
     request: LeaseRequest
     least: tuple[int, ...] | None = None
     offered_until: int | None = None
+    negotiation: str | None = None
 
 
 class Steps:
@@ -198,7 +200,8 @@ class Steps:
         while self.submitted:
             asked = self.submitted.popleft()
             request, least = asked.request, asked.least
-            lease = state.put(Lease(request, self.sequence, offered_until=asked.offered_until).to(LeaseState.PENDING))
+            made = Lease(request, self.sequence, offered_until=asked.offered_until, negotiation=asked.negotiation)
+            lease = state.put(made.to(LeaseState.PENDING))
             self.sequence += 1
             smallest = request if least is None else with_counts(request, least)
             refusal = too_large(state.planner.context, smallest) or self._admission.refusal(request, now)

@@ -111,6 +111,7 @@ class LeaseRequest:
     :ivar user: consumer, for per-user policies; none if unknown
     :ivar price: what the consumer pays, fixed once it is quoted; none if not priced
     :ivar max_price: the most that the consumer would pay, none if he was not asked
+    :ivar retained: how much of the price is not for node-hours: what was not given back when there became fewer
     :ivar software: disk image, none if not managed
     :ivar moves_others: whether other promises of which nothing has begun are moved off its hosts, as for maintenance;
         only for reservations that name their hosts
@@ -130,6 +131,7 @@ class LeaseRequest:
     user: str | None = None
     price: float | None = None
     max_price: float | None = None
+    retained: float = 0.0
     software: DiskImage | None = None
     moves_others: bool = False
     extras: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -165,10 +167,14 @@ class LeaseRequest:
         return sum(node_set.count for node_set in self.nodes)
 
     @property
+    def charged_nodes(self) -> int:
+        """How many VMs a price is for; addresses are no VMs."""
+        return sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
+
+    @property
     def node_hours(self) -> float:
-        """Hours that all its VMs together are asked for (haizea F78); addresses are no VMs."""
-        nodes = sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
-        return nodes * self.duration / 3_600
+        """Hours that all its VMs together are asked for (haizea F78)."""
+        return self.charged_nodes * self.duration / 3_600
 
     def total(self, resource_class: str) -> int:
         """What all VMs together need of one class."""
@@ -205,6 +211,11 @@ class Lease:
     :ivar offered_until: of a lease that is held for its consumer until he accepts it: when the offer ends. Until then
         nothing of it begins
     :ivar reason: why it is in this state, for people
+    :ivar negotiation: what the offers to one consumer have in common of which he may accept one: the id of the lease
+        that was asked for; none if it is not one of several
+    :ivar missing_since: of a lease that does without some of its nodes: since when
+    :ivar missing_nodes: how many these are
+    :ivar penalties: money that the provider owes for its terms that were not kept
     """
 
     request: LeaseRequest
@@ -218,6 +229,10 @@ class Lease:
     saved_on: tuple[int, ...] | None = None
     reason: str = ""
     offered_until: int | None = None
+    negotiation: str | None = None
+    missing_since: int | None = None
+    missing_nodes: int = 0
+    penalties: float = 0.0
 
     @property
     def lease_id(self) -> str:

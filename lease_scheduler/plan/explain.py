@@ -35,6 +35,28 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Flexibility:
+    """How far a consumer would go from the terms that he asked for (haizea F8); none is as far as need be.
+
+    :ivar latest_start: instant
+    :ivar fewest_nodes: number of VMs
+    :ivar shortest_duration: seconds
+    """
+
+    latest_start: int | None = None
+    fewest_nodes: int | None = None
+    shortest_duration: int | None = None
+
+    def allows(self, alternative: Alternative) -> bool:
+        """Whether other terms are near enough."""
+        return (
+            (self.latest_start is None or alternative.start <= self.latest_start)
+            and (self.fewest_nodes is None or alternative.nodes >= self.fewest_nodes)
+            and (self.shortest_duration is None or alternative.duration >= self.shortest_duration)
+        )
+
+
+@dataclass(frozen=True)
 class Refusal:
     """Why there is no place for a lease.
 

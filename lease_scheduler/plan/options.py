@@ -72,6 +72,7 @@ class PlanningOptions:
     :ivar shelved_size: whether a shelved VM's disk or, as in Haizea, its memory is what has to be copied
     :ivar suspend_estimate: how long a suspension is thought to take before its hosts are known
     :ivar suspend_buffer: seconds by which a suspension finishes ahead of the reservation that it makes room for
+    :ivar resume_buffer: seconds by which a resumption may take longer than computed
     :ivar enactment_overhead: seconds that each command to the cloud takes
     :ivar shutdown_time: seconds reserved after a run
     :ivar scheduling_threshold_factor: a run that will be suspended must last (1 + factor) times its suspension and
@@ -98,6 +99,7 @@ class PlanningOptions:
     shelved_size: ShelvedSize = ShelvedSize.MEMORY
     suspend_estimate: Estimate = Estimate.MODEL
     suspend_buffer: int = 0
+    resume_buffer: int = 0
     enactment_overhead: int = 0
     shutdown_time: int = 0
     scheduling_threshold_factor: float = 1.0

@@ -62,9 +62,18 @@ class Planner:
             self.plan.images = Images(transfers)
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
-        self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption, mapper)
+        self.unbuffered = SuspensionModel(options)
+        self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper)
         self.deadline_preemption = deadline_preemption
         # Nobody's work is lost for a lease that may not be wanted in the end.
+        self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
+
+    def leave_time(self, options: PlanningOptions) -> None:
+        """Plan from now on with other buffers and times of operations; what is planned already stays as it is.
+
+        :param options: those that the planner was made with, but for these
+        """
+        self.context = replace(self.context, options=options, suspension=SuspensionModel(options))
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
 
     # -- requests ----------------------------------------------------------------------------------------

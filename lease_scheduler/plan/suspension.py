@@ -36,7 +36,7 @@ class SuspensionModel:
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Seconds to resume all VMs, one host index per VM."""
-        return self._total(self._per_vm(request, suspend=False), assignment)
+        return self._options.resume_buffer + self._total(self._per_vm(request, suspend=False), assignment)
 
     def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
@@ -44,7 +44,7 @@ class SuspensionModel:
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
-        return self._estimate(self._per_vm(request, suspend=False), most_per_host)
+        return self._options.resume_buffer + self._estimate(self._per_vm(request, suspend=False), most_per_host)
 
     def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
         """How long a run that ends in a suspension must last at least to be worth it (haizea F55)."""

@@ -12,6 +12,7 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 
@@ -61,6 +62,15 @@ def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
     """
     policy: PricingPolicy = _load("pricing", name, options)
     policy.name = name
+    return policy
+
+
+def load_penalty(name: str, options: PolicyOptions) -> PenaltyPolicy:
+    """The penalty policy of that name.
+
+    :raises InvalidValueError: there is none, or an option of it is wrong
+    """
+    policy: PenaltyPolicy = _load("penalty", name, options)
     return policy
 
 

@@ -97,6 +97,14 @@ class RpcEngineClient:
         """Its consumer wants a lease that is held for him."""
         return self._ask(context, "accept_lease", lease_id=lease_id)
 
+    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """Other terms for a lease that is held for its consumer."""
+        return self._ask(context, "counter_offer", lease_id=lease_id, changes=changes)
+
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
+        """What ``update_lease`` would come to."""
+        return self._ask(context, "quote_change", lease_id=lease_id, changes=changes)
+
     def reject_lease(self, context: Document, lease_id: str) -> Document:
         """Its consumer does not want a lease that is held for him."""
         return self._ask(context, "reject_lease", lease_id=lease_id)

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import NoPlaceError, Refusal
-from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal
 from lease_scheduler.plan.quote import loses
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.refusals import Answer, alternatives, refusals
 from lease_scheduler.service.server_templates import check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
 
-Answer = dict[str, Any]
+#: What a field of a request is called in a lease document.
+_KEYS = {"start": "start_date"}
 
 #: Keys of a lease document that are planned with and may be changed.
-_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations"})
+_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", "max_price"})
 
 
 class Leases:
@@ -54,6 +54,8 @@ class Leases:
     def offer(self, context: Document, lease: Document) -> Answer:
         """Hold a lease for its consumer until he accepts it; what ``quote`` would tell, and its id.
 
+        :param lease: may have a ``negotiation_id``, which it has in common with other offers
+
         :raises RefusedError: as in ``create``, or a lease like this cannot be held
         """
         return self._make(context, lease, offered=True)
@@ -70,7 +72,7 @@ class Leases:
             # So do these.
             lease, groups = self._with_groups(lease, expires)
             try:
-                with self._site.transaction(expires), _refusals():
+                with self._site.transaction(expires), refusals():
                     return self._create(lease, offered=offered)
             except BaseException:
                 if groups:
@@ -114,7 +116,7 @@ class Leases:
         :raises RefusedError: there is no place, so there is nothing to ask
         """
         site = self._site
-        with site.transaction(expires), _refusals():
+        with site.transaction(expires), refusals():
             if lease["id"] in site.work.leases:
                 return None
             terms = self._terms(lease)
@@ -146,7 +148,12 @@ class Leases:
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
         try:
-            site.engine.submit(terms.request, terms.least, offered_for=site.options.quote_lifetime if offered else None)
+            site.engine.submit(
+                terms.request,
+                terms.least,
+                offered_for=site.options.quote_lifetime if offered else None,
+                negotiation=lease.get("negotiation_id"),
+            )
         except InvalidValueError as error:
             del site.work.documents[terms.document.lease_id]
             raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
@@ -217,7 +224,7 @@ class Leases:
     def quote(self, context: Document, lease: Document) -> Answer:
         """What ``create`` would come to."""
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             terms = self._terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is not None or found.lease is None:
@@ -236,6 +243,16 @@ class Leases:
             preempted = list(found.preempted)
             return {**self._granted(found.lease), "preempts": preempted, "queue_position": found.queue_position}
 
+    def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
+        """Terms near those of a lease that could be had, nearest first; none if it can itself."""
+        site = self._site
+        with site.transaction(context.get("expires")), refusals():
+            terms = self._terms(lease)
+            found = site.engine.quote(terms.request, terms.least)
+            if found.refusal is None:
+                return ()
+            return site.engine.alternatives(terms.request, found.refusal, flexibility)
+
     # -- leases that are held --------------------------------------------------------------------------------
 
     def accept(self, context: Document, lease_id: str) -> Answer:
@@ -244,7 +261,7 @@ class Leases:
         :raises RefusedError: it is not held, or not any more
         """
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             self._check_offered(lease_id)
             site.engine.accept(lease_id)
             site.engine.step()
@@ -258,11 +275,45 @@ class Leases:
 
         :raises RefusedError: it is not held, or not any more
         """
-        with self._site.transaction(context.get("expires")), _refusals():
+        with self._site.transaction(context.get("expires")), refusals():
             self._check_offered(lease_id)
             self._site.engine.reject(lease_id)
             self._site.engine.step()
             return {}
+
+    def counter(self, context: Document, lease_id: str, changes: Document) -> Answer:
+        """The consumer of a lease that is held for him would rather have other terms.
+
+        :raises RefusedError: it is not held, or there is no place for the terms; it is held as before
+        """
+        expires = context.get("expires")
+        enforcement = self._enforcement
+        with enforcement.one_at_a_time(self._document(lease_id).project_id, expires):
+            if enforcement.is_on:
+                with self._site.transaction(expires), refusals():
+                    lease, document = self._expected(lease_id, changes)
+                    request = self._new_terms(lease, document, changes)[0]
+                    change = change_proposal(self._site, lease_id, changes, request)
+                enforcement.check_update(context, change)
+            with self._site.transaction(expires), refusals():
+                return self._counter(lease_id, changes)
+
+    def _counter(self, lease_id: str, changes: Document) -> Answer:
+        site = self._site
+        lease, document = self._expected(lease_id, changes)
+        self._check_offered(lease_id)
+        request, terms = self._new_terms(lease, document, changes)
+        least = terms.least if changes.get("reservations") else None
+        value = site.engine.counter(lease_id, request, least)
+        site.engine.step()
+        updated = numbered(replace(self._renewed(document, terms, changes), updated_at=site.work.now), value.request)
+        if "before_end" in changes or "end" in changes:
+            end_before = lease.reservations[-1].run_end if lease.reservations else None
+            updated = _moved_before_end(updated, changes.get("before_end"), end_before, value)
+        self._put_document(updated)
+        self._note_price(lease, value)
+        site.work.notify(document_message("lease.update", value, updated, site.work.now))
+        return {"lease_id": lease_id}
 
     def _check_offered(self, lease_id: str) -> None:
         lease = self._site.work.leases.get(lease_id)
@@ -282,7 +333,7 @@ class Leases:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")
         with self._enforcement.one_at_a_time(self._document(lease_id).project_id, expires):
-            with self._site.transaction(expires), _refusals():
+            with self._site.transaction(expires), refusals():
                 lease, document = self._expected(lease_id, changes)
                 request = self._new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
                 change = None if document.maintenance else change_proposal(self._site, lease_id, changes, request)
@@ -300,7 +351,7 @@ class Leases:
 
     def _update(self, context: Document, lease_id: str, changes: Document) -> Answer:
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             lease, document = self._expected(lease_id, changes)
             updated = replace(
                 document,
@@ -350,15 +401,42 @@ class Leases:
             request = replace(request, start=lease.request.start)
         return request, terms
 
-    def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Answer:
+        """What ``update`` would come to: what ``quote`` tells, and the price at present.
+
+        :raises RefusedError: there is no such live lease, or a term cannot be changed
+        """
         site = self._site
-        now = site.work.now
-        request, terms = self._new_terms(lease, document, changes)
+        with site.transaction(context.get("expires")), refusals():
+            lease, document = self._expected(lease_id, changes)
+            request, terms = self._new_terms(lease, document, changes)
+            least = terms.least if changes.get("reservations") else None
+            present = {"present_price": lease.request.price}
+            try:
+                value, preempted = site.engine.quote_change(lease_id, request, least=least)
+            except NoPlaceError as error:
+                refusal = error.refusal
+                return {
+                    **self._granted(lease),
+                    "granted": False,
+                    "reason": refusal.message,
+                    "alternatives": alternatives(refusal),
+                    "price": None,
+                    **present,
+                }
+            return {**self._granted(value), "preempts": list(preempted), **present}
+
+    def _note_price(self, before: Lease, after: Lease) -> None:
+        """Have the history tell another price."""
+        old, new = before.request.price, after.request.price
+        if old is not None and new is not None and old != new:
+            self._site.work.note(after, f"its price is {new:.12g}; it was {old:.12g}")
+
+    def _renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:
+        """The document with the reservations of new terms."""
         named = {each["id"] for each in changes.get("reservations") or ()}
-        change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
-        self._follow(change)
-        site.engine.step()
-        updated = replace(
+        now = self._site.work.now
+        return replace(
             document,
             reservations=tuple(
                 replace(
@@ -367,7 +445,16 @@ class Leases:
                 for new, old in zip(terms.document.reservations, document.reservations, strict=True)
             ),
         )
-        return change.after, numbered(updated, change.after.request)
+
+    def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
+        site = self._site
+        request, terms = self._new_terms(lease, document, changes)
+        named = {each["id"] for each in changes.get("reservations") or ()}
+        change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
+        self._follow(change)
+        self._note_price(lease, change.after)
+        site.engine.step()
+        return change.after, numbered(self._renewed(document, terms, changes), change.after.request)
 
     def _follow(self, change: Change) -> None:
         """Have the cloud follow other terms of a lease whose VMs run; of other hosts the engine tells it itself."""
@@ -379,7 +466,7 @@ class Leases:
 
     def end(self, context: Document, lease_id: str) -> Answer:
         """The lease is done before its time."""
-        with self._site.transaction(context.get("expires")), _refusals():
+        with self._site.transaction(context.get("expires")), refusals():
             self._document(lease_id)
             self._site.engine.end(lease_id)
             self._site.engine.step()
@@ -388,7 +475,7 @@ class Leases:
     def delete(self, context: Document, lease_id: str, reason: str) -> Answer:
         """Cancel what is left of a lease and take it from the lists."""
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             if lease_id not in site.work.leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
@@ -403,7 +490,7 @@ class Leases:
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             self._document(lease_id)
             by_id = {str(host_id): host.name for host_id, host in site.hosts.items()}
             names = frozenset(by_id.get(host, host) for host in hosts_away)
@@ -417,7 +504,7 @@ class Leases:
     def availability(self, context: Document, query: Document) -> Answer:
         """When nodes are free."""
         site = self._site
-        with site.transaction(context.get("expires")), _refusals():
+        with site.transaction(context.get("expires")), refusals():
             node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, site.pool(), "nodes")
             found = site.engine.windows(node_set, query["start"], query["end"], query["duration"])
             return {
@@ -444,37 +531,3 @@ def _moved_before_end(
         return document
     notice = end_before - document.before_end
     return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)
-
-
-def alternatives(refusal: Refusal) -> list[Answer]:
-    """What would fit instead, as it is told outside."""
-    return [
-        {
-            "change": alternative.change,
-            "start": alternative.start,
-            "end": alternative.start + alternative.duration,
-            "count": alternative.nodes,
-        }
-        for alternative in refusal.alternatives
-    ]
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Errors of the plan in the words of those who ask."""
-    try:
-        yield
-    except NoPlaceError as error:
-        refusal = error.refusal
-        text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
-        message = f"{text}: {refusal.message}" if text else refusal.message
-        raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
-    except NotPlannableError as error:
-        raise RefusedError(409, f"Not enough hosts available: {error}") from error
-    except InvalidValueError as error:
-        raise RefusedError(400, str(error), error.field) from error
-
-
-_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
-_KEYS = {"start": "start_date"}
-_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}

@@ -32,6 +32,7 @@ def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, A
         "end": held[-1].run_end if held else lease.ended,
         "price": lease.request.price,
         "offered_until": lease.offered_until,
+        "negotiation_id": lease.negotiation,
         "instant": instant,
     }
 
@@ -53,5 +54,7 @@ def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState
 
 
 def document_message(event_type: str, lease: Lease, document: LeaseDocument, instant: int) -> Message:
-    """Something else happened to a lease: ``lease.update``, ``lease.delete``, ``lease.event.before_end_lease``."""
+    """Something else happened to a lease: ``lease.update``, ``lease.delete``, ``lease.event.before_end_lease``,
+    ``lease.replacement`` (it is offered in place of another one).
+    """
     return Message(event_type, _payload(lease, document, instant))

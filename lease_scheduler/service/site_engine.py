@@ -14,7 +14,14 @@ from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedE
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.interfaces import (
+    Admission,
+    CloudEvent,
+    EventKind,
+    Operation,
+    OperationKind,
+    Penalty,
+)
 from lease_scheduler.engine.records import (
     Changes,
     FloatingIpRecord,
@@ -39,6 +46,7 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
+from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
@@ -62,6 +70,8 @@ class ServiceOptions:
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
+    :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
+    :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -72,6 +82,8 @@ class ServiceOptions:
     preemption_warning: int = 120
     announce_horizon: int = 3600
     quote_lifetime: int = 300
+    counter_offers: int = 3
+    replacement_offers: bool = False
 
 
 #: Makes a planner for a site.
@@ -95,6 +107,7 @@ class SiteEngine:
     :param store: taken over by the caller
     :param on_broken: told once when it breaks
     :param make_pricing: what leases cost; what the policy learns is kept by its name
+    :param penalty: what terms cost that are not kept; nothing if there is none
     :param metrics: where what happens is counted
     """
 
@@ -108,6 +121,7 @@ class SiteEngine:
         options: ServiceOptions,
         on_broken: Callable[[], None],
         make_pricing: MakePricing = no_prices,
+        penalty: Penalty | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
         self.store = store
@@ -147,6 +161,7 @@ class SiteEngine:
             self.work,
             options.engine,
             self.pricing,
+            penalty=penalty,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
@@ -162,8 +177,11 @@ class SiteEngine:
             outages,
             # Which of them are dead the driver tells when it begins; what runs must not be moved before.
             closed=outages,
+            lateness=snapshot.lateness,
         )
         self.before_end = BeforeEnd(self.work)
+        lifetime = options.quote_lifetime if options.replacement_offers else 0
+        self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._announcer = Announcer(self._coming, driver.announce)
@@ -229,6 +247,7 @@ class SiteEngine:
                 # A clock that is set back must not take the plan along.
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
+                self._replacements.offer()
                 self.before_end.tell(self.work.now)
                 try:
                     yield
@@ -277,6 +296,7 @@ class SiteEngine:
             self._note_outages()
         for subject, learnt in self.pricing.take_changes().items():
             self.work.changes.pricing[self.pricing.name, subject] = learnt
+        self.work.changes.lateness.update(self.engine.take_lateness())
         changes, intents = self.work.take(self.work.now)
         counts, refusals = self.work.take_counts()
         self._metrics.counted(counts, refusals)

@@ -255,6 +255,16 @@ def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
     return NodeSet(nodes["count"], resources, traits, hosts, nodes.get("per_host"))
 
 
+def with_count(reservation: Document, nodes: int) -> dict[str, Any]:
+    """The keys of a reservation that say how many VMs it has."""
+    if reservation.get("nodes"):
+        (node_set,) = reservation["nodes"]
+        return {"nodes": [{**node_set, "count": nodes, "least": None}]}
+    if "max" in reservation:
+        return {"min": nodes, "max": nodes}
+    return {"amount": nodes}
+
+
 def numbered(document: LeaseDocument, request: LeaseRequest) -> LeaseDocument:
     """The document with the VMs of each reservation counted, as they were granted."""
     reservations: list[ReservationRecord] = []

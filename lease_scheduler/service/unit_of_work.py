@@ -9,6 +9,7 @@ from threading import Lock
 
 from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import (
+    BreachRecord,
     Changes,
     Intent,
     LeaseDocument,
@@ -17,6 +18,7 @@ from lease_scheduler.engine.records import (
     Transition,
     UsageRecord,
 )
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
@@ -52,6 +54,8 @@ class UnitOfWork:
         self.leases: dict[str, Lease] = {}
         self._counts: Counter[str] = Counter()
         self._refusals: Counter[LeaseKind] = Counter()
+        #: Leases whose terms cannot be kept, with what their consumers say of them, until others are offered.
+        self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._next_intent = next_intent
         self._changes = Changes(0)
         self._open: dict[str, list[Intent]] = {}
@@ -119,6 +123,12 @@ class UnitOfWork:
         self.documents[document.lease_id] = document
         if document.lease_id in self.leases:
             self._changes.leases[document.lease_id] = self.leases[document.lease_id]
+
+    def note(self, lease: Lease, reason: str) -> None:
+        """Have something written in the history of a lease that is no change of its state."""
+        self._changes.transitions.append(
+            Transition(lease.lease_id, self.now, lease.state.value, lease.state.value, reason)
+        )
 
     def notify(self, message: Message) -> None:
         """Have a notification sent."""
@@ -265,6 +275,14 @@ class UnitOfWork:
         if document.degraded:
             reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
+
+    def terms_lost(self, lease: Lease) -> None:
+        """The terms of a lease that has not begun cannot be kept."""
+        self.lost_terms[lease.lease_id] = (lease, self.documents[lease.lease_id])
+
+    def breached(self, lease: Lease, breach: Breach) -> None:
+        """A term of a lease was not kept."""
+        self._changes.breaches.append(BreachRecord(self.documents[lease.lease_id].project_id, breach))
 
     def _tell_of_hosts(self, lease: Lease, document: LeaseDocument) -> None:
         self.put_document(document)

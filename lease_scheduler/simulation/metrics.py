@@ -106,12 +106,19 @@ class Revenue:
     :ivar undercharged: what their users would have paid beyond that
     :ivar rejected: worth of the leases that the provider turned down
     :ivar rejected_by_user: worth of the leases whose price was too high for their users
+    :ivar penalties: what is owed for terms that were not kept; it is no part of the others (haizea F95)
     """
 
     earned: float
     undercharged: float
     rejected: float
     rejected_by_user: float
+    penalties: float = 0.0
+
+    @property
+    def net(self) -> float:
+        """What was earned less penalties."""
+        return self.earned - self.penalties
 
     @property
     def missed(self) -> float:
@@ -313,6 +320,7 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
         undercharged=worth[LeaseState.DONE] - earned,
         rejected=worth[LeaseState.REJECTED],
         rejected_by_user=worth[LeaseState.REJECTED_BY_USER],
+        penalties=sum(lease.penalties for lease in leases),
     )
 
 

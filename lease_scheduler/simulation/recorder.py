@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.simulation.result import Occupation, Phase
 
@@ -13,11 +14,13 @@ class RunRecorder:
 
     :ivar occupations: who really held which hosts when
     :ivar counters: named counts
+    :ivar breaches: terms that were not kept
     """
 
     def __init__(self) -> None:
         self.occupations: list[Occupation] = []
         self.counters: Counter[str] = Counter()
+        self.breaches: list[Breach] = []
 
     def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
         """See ``engine.interfaces.Recorder``."""
@@ -35,3 +38,10 @@ class RunRecorder:
     def hosts_whole(self, lease: Lease) -> None:
         """See ``engine.interfaces.Recorder``."""
         self.counters["healed_leases"] += 1
+
+    def terms_lost(self, lease: Lease) -> None:
+        """See ``engine.interfaces.Recorder``; users of simulations are not asked."""
+
+    def breached(self, lease: Lease, breach: Breach) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        self.breaches.append(breach)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.simulation.accounting import Accounting
@@ -59,6 +60,7 @@ class RunResult:
     :ivar peak_rss_bytes: largest resident memory of the process
     :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if that was asked for
     :ivar accounting: what the probes wrote down, nothing if there were none
+    :ivar breaches: terms that were not kept, in the order in which that was certain
     """
 
     workload_name: str
@@ -73,3 +75,4 @@ class RunResult:
     peak_rss_bytes: int
     disk_usage: tuple[tuple[int, int], ...] = ()
     accounting: Accounting = field(default_factory=Accounting)
+    breaches: tuple[Breach, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from lease_scheduler.policy.loader import (
     load_admission,
     load_host_selection,
     load_mapper,
+    load_penalty,
     load_preemption,
     load_pricing,
 )
@@ -82,6 +84,7 @@ class Run:
             },
         )
         self.pricing = load_pricing(settings.pricing, options)
+        self.penalty = load_penalty(settings.penalty, options)
         self.engine = Engine(
             self.planner,
             load_admission(settings.admission, options),
@@ -92,6 +95,7 @@ class Run:
             settings.engine,
             self.pricing,
             self.cloud,
+            self.penalty,
         )
         self._next_request = 0
         self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
@@ -174,17 +178,25 @@ class Run:
         while leases := self.engine.live_leases():
             self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
 
+    def _counters(self) -> dict[str, int]:
+        """The counters of the run; breaches count only where they cost something, as Haizea knows none."""
+        counted = Counter(self.recorder.counters)
+        if self.penalty.charges:
+            counted.update(f"breaches_{breach.kind.value.replace('-', '_')}" for breach in self.recorder.breaches)
+        return counted
+
     def _result(self, wall_s: float) -> RunResult:
         return RunResult(
             workload_name=self.workload.name,
             site=self.site,
             leases=tuple(self.store.load()),
             occupations=tuple(self.recorder.occupations),
-            counters=dict(sorted(self.recorder.counters.items())),
+            counters=dict(sorted(self._counters().items())),
             start=0,
             end=self.clock.now(),
             last_submission=self.workload.last_submission,
             wall_s=wall_s,
+            breaches=tuple(self.recorder.breaches),
             peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 

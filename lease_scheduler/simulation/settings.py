@@ -40,6 +40,7 @@ class RunSettings:
     :ivar host_selection: name of the host selection policy
     :ivar mapper: name of the mapper
     :ivar pricing: name of the pricing policy
+    :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
     :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
@@ -59,6 +60,7 @@ class RunSettings:
     host_selection: str = "greedy"
     mapper: str = "greedy"
     pricing: str = "free"
+    penalty: str = "none"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True
     transfers: TransferOptions | None = None

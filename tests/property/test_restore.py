@@ -21,7 +21,7 @@ from lease_scheduler.simulation.workload import Workload
 from .random_runs import RUN_SETTINGS, clouds, workloads
 
 
-def _take_over(run: Run) -> None:
+def take_over(run: Run) -> None:
     """Replace the engine of a run by another one that knows what the store and the operator know, and nothing else."""
     old, old_plan, run_settings = run.engine, run.planner.plan, run.settings
     options = PolicyOptions(run_settings.policy_options)
@@ -66,7 +66,7 @@ def _outcome(
         check_plan(run.planner.plan, run.clock.now())
         steps += 1
         if steps in restarts:
-            _take_over(run)
+            take_over(run)
     run._end_stranded()
     return list(run.store.load()), run.recorder.occupations, dict(run.recorder.counters)
 

@@ -12,8 +12,10 @@ RULES = (
     rule(
         "leases:action",
         MEMBER,
-        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held.",
+        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held, or ask for another one; ask "
+        "what a change would cost.",
         "POST /v1/leases/{lease_id}/action",
+        "POST /v1/leases/{lease_id}/quote",
     ),
     rule("leases:all_projects", ADMIN, "List the leases of all projects.", "GET /v1/leases"),
 )

@@ -103,7 +103,7 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease; accept or reject one that is held."""
+    """Extend, shrink, move, end or cancel a lease; accept or reject one that is held, or ask for another one."""
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]
@@ -113,6 +113,8 @@ def act(request: ApiRequest) -> Answer:
         request.engine.accept_lease(context, lease_id)
     elif action == "reject":
         request.engine.reject_lease(context, lease_id)
+    elif action == "counter":
+        _counter(request, asked)
     elif action == "end":
         request.engine.end_lease(context, lease_id)
     elif action == "move" and "hosts_away" in asked:
@@ -124,6 +126,14 @@ def act(request: ApiRequest) -> Answer:
     else:
         apply_changes(request, span_changes(action, asked, view, request.now, True))
     return Answer({"lease": shown_again(request, lease_id, deleted=True)})
+
+
+def _counter(request: ApiRequest, asked: Document) -> None:
+    """Other terms for a lease that is held."""
+    changes = lease_changes(asked, request.named, request.now, True)
+    if changes.end_now or not changes.terms:
+        raise ApiError(400, "counter: these are the terms that are offered; give others, or accept it", "counter")
+    request.engine.counter_offer(request.context(), request.named["id"], changes.terms)
 
 
 def apply_changes(request: ApiRequest, changes: Changes) -> None:

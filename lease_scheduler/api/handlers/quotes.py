@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import trusted
+from lease_scheduler.api.handlers.leases import needs_trust, trusted
 from lease_scheduler.api.interfaces import Document, RefusedError
-from lease_scheduler.api.microversions import V1_12
+from lease_scheduler.api.microversions import V1_12, V1_15
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.alternatives import show_alternatives
+from lease_scheduler.api.views.lease_changes import lease_changes, span_changes
 from lease_scheduler.api.views.lease_request import new_lease
 from lease_scheduler.model.lease import LeaseKind
 
@@ -17,8 +19,11 @@ _MAY_BE_HELD = (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value)
 
 
 def create_quote(request: ApiRequest) -> Answer:
-    """Plan a lease, tell about it, and forget it or hold it for the caller."""
+    """Plan a lease, tell about it, and forget it or hold it, or others in its place, for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    for key in ("counter_offers", "flexibility"):
+        if key in request.raw_body and not request.raw_body.get("hold"):
+            raise ApiError(400, f"{key}: only for quotes that are held; add hold", key)
     try:
         found = _held(request, lease) if request.raw_body.get("hold") else _asked(request, lease)
     except RefusedError as error:
@@ -37,8 +42,74 @@ def _held(request: ApiRequest, lease: Document) -> Document:
     if lease["kind"] not in _MAY_BE_HELD:
         kinds = " and ".join(_MAY_BE_HELD)
         raise ApiError(400, f"hold: only leases of kind {kinds} can be held, not {lease['kind']}", "hold")
+    body = request.raw_body
+    lease["counter_offers"] = body.get("counter_offers", 0)
+    lease["flexibility"] = _flexibility(request, body.get("flexibility", {}))
+    if needs_trust(lease) and lease["counter_offers"]:
+        return _offered_with_trusts(request, lease)
     with trusted(request, lease):
         return request.engine.offer_lease(request.context(), lease)
+
+
+def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
+    """Offers each of which has a trust of its own, as a trust ends with its lease; spare ones are taken back."""
+    trusts, given = request.services.trusts, list[str]()
+    if trusts is None:
+        return request.engine.offer_lease(request.context(), lease)
+    try:
+        for _ in range(1 + lease["counter_offers"]):
+            given.append(trusts.give(request.token))
+        lease["trust_id"], lease["counter_trusts"] = given[0], given[1:]
+        found = request.engine.offer_lease(request.context(), lease)
+    except (ApiError, RefusedError):
+        # After any other error there may be offers.
+        for trust_id in given:
+            trusts.take_back(request.token, trust_id)
+        raise
+    others = len(found.get("counter_offers", []))
+    spare = given[1:] if found["granted"] else [given[0], *given[1 + others :]]
+    for trust_id in spare:
+        trusts.take_back(request.token, trust_id)
+    return found
+
+
+def _flexibility(request: ApiRequest, asked: Document) -> Document:
+    """How far the caller would go from his terms, in instants and seconds."""
+    found: Document = {}
+    if "latest_start" in asked:
+        field = "flexibility.latest_start"
+        found["latest_start"] = dates.parse_date(asked["latest_start"], field, request.now, True)
+    if "fewest_nodes" in asked:
+        found["fewest_nodes"] = asked["fewest_nodes"]
+    if "shortest_duration" in asked:
+        found["shortest_duration"] = dates.parse_duration(asked["shortest_duration"], "flexibility.shortest_duration")
+    return found
+
+
+def quote_change(request: ApiRequest) -> Answer:
+    """What a change of a lease would come to; nothing of it is kept."""
+    ((action, asked),) = request.body.items()
+    if action == "change":
+        changes = lease_changes(asked, request.named, request.now, True)
+    else:
+        changes = span_changes(action, asked, request.named, request.now, True)
+    if changes.end_now:
+        raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
+    found = request.engine.quote_change(request.context(), request.named["id"], changes.terms)
+    return Answer(
+        {
+            "quote": {
+                "granted": found["granted"],
+                "reason": found["reason"],
+                "start": iso_date(found["start"]),
+                "end": iso_date(found["end"]),
+                "preempted": len(found["preempts"]),
+                "alternatives": show_alternatives(found["alternatives"]),
+                "price": found["price"],
+                "present_price": found["present_price"],
+            }
+        }
+    )
 
 
 def _shown(request: ApiRequest, found: Document) -> Document:
@@ -59,9 +130,23 @@ def _shown(request: ApiRequest, found: Document) -> Document:
             "lease_id": found.get("lease_id"),
             "expires_at": iso_date(found.get("expires_at")),
         }
+    if request.version >= V1_15:
+        shown |= {
+            "negotiation_id": found.get("negotiation_id"),
+            "counter_offers": [_counter_offer(each) for each in found.get("counter_offers", [])],
+        }
     if request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown
+
+
+def _counter_offer(offer: Document) -> Document:
+    return {
+        **{key: offer[key] for key in ("lease_id", "change", "count", "duration", "price")},
+        "start": iso_date(offer["start"]),
+        "end": iso_date(offer["end"]),
+        "expires_at": iso_date(offer["expires_at"]),
+    }
 
 
 def _is_visible(request: ApiRequest, lease_id: str) -> bool:

@@ -10,7 +10,7 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.listing import wanted_projects
 from lease_scheduler.api.interfaces import Document
-from lease_scheduler.api.microversions import V1_12, V1_14
+from lease_scheduler.api.microversions import V1_12, V1_14, V1_15
 from lease_scheduler.api.request import Answer, ApiRequest
 
 _DAY = 86_400
@@ -45,9 +45,10 @@ def show(request: ApiRequest) -> Answer:
             last = max(start, (end - 1) - (end - 1) % step)
             money = [{**row, "start": min(row["start"], last)} for row in money]
     delays = request.reader.delays(project_id, start, until) if request.version >= V1_14 else []
-    used_by, paid_by, waited_by = (_grouped(each, "project_id") for each in (rows, money, delays))
+    broken = request.reader.penalties(project_id, start, until) if request.version >= V1_15 else []
+    used_by, paid_by, waited_by, broken_by = (_grouped(each, "project_id") for each in (rows, money, delays, broken))
     wanted = {project_id} if project_id is not None else set()
-    projects = sorted(used_by.keys() | paid_by.keys() | waited_by.keys() | wanted)
+    projects = sorted(used_by.keys() | paid_by.keys() | waited_by.keys() | broken_by.keys() | wanted)
     usage = [_project(name, used_by[name]) for name in projects]
     body: Document = {"start": dates.iso_date(start), "end": dates.iso_date(end), "usage": usage}
     if request.version >= V1_12:
@@ -56,6 +57,9 @@ def show(request: ApiRequest) -> Answer:
     if request.version >= V1_14:
         for project in usage:
             _add_delays(project["kinds"], waited_by[project["project_id"]])
+    if request.version >= V1_15:
+        for project in usage:
+            _add_breaches(project, broken_by[project["project_id"]])
     if step is not None:
         body["interval"] = step
         for project in usage:
@@ -137,6 +141,21 @@ def _revenue(rows: Sequence[Document]) -> Document:
         "earned": float(earned),
         "missed": {name: float(value) for name, value in zip(_MISSED, missed, strict=True)},
     }
+
+
+def _add_breaches(project: Document, rows: list[Document]) -> None:
+    """Terms that were not kept, by kind, and what remains of what was earned."""
+    project["breaches"] = {
+        row["kind"]: {
+            "count": row["count"],
+            "node_hours": round(row["node_seconds"] / 3_600, 4),
+            "penalty": round(row["penalty"], 6),
+        }
+        for row in rows
+    }
+    penalties = sum(row["penalty"] for row in rows)
+    revenue = project["revenue"]
+    revenue |= {"penalties": round(penalties, 6), "net": round(revenue["earned"] - penalties, 6)}
 
 
 def _hours(rows: Iterable[Document]) -> Document:

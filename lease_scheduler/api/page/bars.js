@@ -1,10 +1,10 @@
 /**
  * Paints blocks. The colour says the kind; how it is filled says the state: pale without edge is past, full is now,
  * nearly empty with an edge is planned, with a dashed edge the return of a suspended lease; hatching is resuming,
- * suspending or shutting down; a dotted line is a suspended lease whose state is kept on that host.
+ * suspending or shutting down, with upright lines an offer that nobody has accepted yet; a dotted line is a suspended lease whose state is kept on that host.
  */
 
-import { groupOf } from "./model.js";
+import { groupOf, isOffered } from "./model.js";
 
 /** Smaller than this, px, a box has no edge and no hatching. */
 const EDGED = 4;
@@ -31,10 +31,11 @@ export function paintPiece(context, palette, { lease, phase, tone }, [x, y, widt
   const small = height < EDGED || width < EDGED;
   context.fillStyle = palette.fill(lease, small && tone === "ahead" ? "small" : tone);
   context.fillRect(x, y, width, height);
-  if (phase === "run") return;
+  const hatching = phase === "run" && isOffered(lease) ? "offered" : phase;
+  if (hatching === "run") return;
   const edge = palette.edge(lease.kind);
   // Too small for a hatching: dark, so that one sees that something is going on.
-  context.fillStyle = small ? edge : palette.hatch(phase, edge);
+  context.fillStyle = small ? edge : palette.hatch(hatching, edge);
   context.globalAlpha = tone === "now" ? 1 : small ? 0.35 : 0.6;
   context.fillRect(x, y, width, height);
   context.globalAlpha = 1;

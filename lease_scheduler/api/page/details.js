@@ -2,7 +2,7 @@
 
 import { getJson } from "./connection.js";
 import { duration, longInstant, number, plural, shortInstant } from "./format.js";
-import { remaining } from "./model.js";
+import { isOffered, remaining } from "./model.js";
 
 /** As wide as this the panel stands beside the view; narrower it covers everything. */
 const BESIDE = "(min-width: 56rem)";
@@ -157,6 +157,7 @@ export class Details {
       ["Start", lease.start === null ? null : longInstant(lease.start)],
       ["End", lease.end === null ? null : longInstant(lease.end)],
       ["Deadline", lease.deadline === null ? null : longInstant(lease.deadline)],
+      ["Held until", isOffered(lease) ? longInstant(lease.offered_until) : null],
       ["Duration", lease.duration ? duration(lease.duration) : null],
       ["Remaining", remaining(lease, this.#now()) === null ? null : duration(remaining(lease, this.#now()))],
       ["Position in the queue", Number.isInteger(lease.queue_position) ? number(lease.queue_position) : null],

@@ -18,6 +18,7 @@ const SAMPLES = [
   ["past", sample("active", "run", 0)],
   ["active", sample("active", "run", 5)],
   ["planned", sample("scheduled", "run", 20)],
+  ["offered", { ...sample("ready", "run", 20), lease: { ...sample("ready", "run", 20).lease, offered_until: 15 } }],
   ["resuming", sample("resuming", "resume", 5)],
   ["suspending", sample("suspending", "suspend", 5)],
   ["shutting down", sample("active", "shutdown", 5)],

@@ -20,6 +20,9 @@ const WAITING = new Set(["new", "pending", "queued", "suspended-pending", "suspe
 /** Group of a lease's state; a state that this page does not know counts as planned. */
 export const groupOf = (lease) => GROUP_OF.get(lease.state) ?? "planned";
 
+/** Whether a lease is held for its consumer, who has not accepted it yet. */
+export const isOffered = (lease) => Number.isInteger(lease.offered_until);
+
 /** Whether a lease waits in the queue. */
 export const isQueued = (lease) =>
   lease.queue_position !== null && lease.queue_position !== undefined

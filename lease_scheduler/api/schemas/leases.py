@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_16, Version
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_15, V1_16, Version
 from lease_scheduler.api.schemas import base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 
@@ -15,6 +16,11 @@ ON_END = ["delete", "shelve", "snapshot", "keep"]
 SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
 NAME = base.text(255, 1)
 MAXIMUM_RESERVATIONS = 64
+
+#: What a consumer may want to have otherwise of a lease that is held for him.
+_COUNTERED = frozenset(
+    {"start_date", "end_date", "before_end_date", "duration", "deadline", "reservations", "max_price"}
+)
 
 #: Accepted and forgotten, as the events follow from the dates.
 _EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": base.text(64)}), 64)
@@ -103,6 +109,8 @@ def update(version: Version) -> Schema:
         properties |= {**_TERMS, "version": base.integer(0)}
     if version >= V1_3:
         properties["on_end"] = {"type": "string", "enum": ON_END}
+    if version >= V1_15:
+        properties["max_price"] = base.MONEY
     return base.closed(properties)
 
 
@@ -133,6 +141,15 @@ _EVENT = base.answer(
         "status": {"type": "string", "enum": ["UNDONE", "IN_PROGRESS", "DONE", "ERROR"]},
         "created_at": base.ROW_DATE,
         "updated_at": base.ROW_DATE,
+    }
+)
+_BREACH = base.answer(
+    {
+        "kind": {"type": "string", "enum": [kind.value for kind in BreachKind]},
+        "time": base.ISO_DATE,
+        "seconds": base.INTEGER,
+        "node_hours": base.NUMBER,
+        "penalty": base.NUMBER,
     }
 )
 HOLDING = base.closed(
@@ -196,6 +213,12 @@ def lease(version: Version) -> Schema:
             "max_price": base.MAYBE_NUMBER,
             "expires_at": base.MAYBE_ISO_DATE,
         }
+    if version >= V1_15:
+        properties |= {
+            "breaches": base.array(_BREACH),
+            "penalties": base.NUMBER,
+            "negotiation_id": base.MAYBE_STRING,
+        }
     if version >= V1_16:
         properties |= {"number": base.INTEGER, "extras": {"type": "object", "additionalProperties": base.STRING}}
     return base.answer(properties)
@@ -237,18 +260,17 @@ def hosts(version: Version) -> Schema:
 def action(version: Version) -> Schema:
     """Body of POST /leases/{id}/action."""
     span: dict[str, Schema] = {"end_date": base.DATE, "by": base.DURATION, "duration": base.DURATION}
+    shorter = {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)}
+    limit: dict[str, Schema] = {"max_price": base.MONEY} if version >= V1_15 else {}
     actions: dict[str, Schema] = {
-        "extend": base.closed(span, minProperties=1, maxProperties=1),
-        "shrink": base.closed(
-            {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)},
-            minProperties=1,
-            maxProperties=1,
-        ),
+        "extend": base.closed({**span, **limit}, minProperties=1, maxProperties=1 + len(limit)),
+        "shrink": base.closed({**shorter, **limit}, minProperties=1, maxProperties=1 + len(limit)),
         "move": base.closed(
             {
                 "hosts_away": base.array(base.text(255, 1), 1_000, 1, uniqueItems=True),
                 "start_date": base.DATE,
                 "end_date": base.DATE,
+                **limit,
             },
             minProperties=1,
         ),
@@ -257,4 +279,7 @@ def action(version: Version) -> Schema:
     }
     if version >= V1_12:
         actions |= {"accept": base.closed({}), "reject": base.closed({})}
+    if version >= V1_15:
+        terms = {key: value for key, value in update(version)["properties"].items() if key in _COUNTERED}
+        actions["counter"] = base.closed(terms, minProperties=1)
     return base.closed(actions, minProperties=1, maxProperties=1)

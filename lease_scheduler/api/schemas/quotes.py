@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -12,7 +12,29 @@ def create(version: Version) -> Schema:
     lease = leases.create(version)
     if version < V1_12:
         return lease
-    return {**lease, "properties": {**lease["properties"], "hold": base.BOOLEAN}}
+    held: dict[str, Schema] = {"hold": base.BOOLEAN}
+    if version >= V1_15:
+        flexibility = {
+            "latest_start": base.DATE,
+            "fewest_nodes": base.integer(1),
+            "shortest_duration": base.DURATION,
+        }
+        held |= {"counter_offers": base.integer(0, 16), "flexibility": base.closed(flexibility)}
+    return {**lease, "properties": {**lease["properties"], **held}}
+
+
+_COUNTER_OFFER = base.answer(
+    {
+        "lease_id": base.STRING,
+        "change": {"type": "string", "enum": ["start", "nodes", "duration"]},
+        "start": base.MAYBE_ISO_DATE,
+        "end": base.MAYBE_ISO_DATE,
+        "count": base.INTEGER,
+        "duration": base.INTEGER,
+        "price": base.MAYBE_NUMBER,
+        "expires_at": base.MAYBE_ISO_DATE,
+    }
+)
 
 
 def one(version: Version) -> Schema:
@@ -37,4 +59,34 @@ def one(version: Version) -> Schema:
         }
         properties |= held
         required += list(held)
+    if version >= V1_15:
+        offered: dict[str, Schema] = {
+            "negotiation_id": base.MAYBE_STRING,
+            "counter_offers": base.array(_COUNTER_OFFER),
+        }
+        properties |= offered
+        required += list(offered)
     return base.wrapped("quote", base.closed(properties, required))
+
+
+def change(version: Version) -> Schema:
+    """Body of POST /leases/{id}/quote: a change as PUT has it, or an action."""
+    actions = leases.action(version)["properties"]
+    wanted = {name: actions[name] for name in ("extend", "shrink")}
+    return base.closed({"change": leases.update(version), **wanted}, minProperties=1, maxProperties=1)
+
+
+def of_change(version: Version) -> Schema:
+    """Answer of POST /leases/{id}/quote."""
+    del version
+    properties: dict[str, Schema] = {
+        "granted": base.BOOLEAN,
+        "reason": base.STRING,
+        "start": base.MAYBE_ISO_DATE,
+        "end": base.MAYBE_ISO_DATE,
+        "preempted": base.INTEGER,
+        "alternatives": base.array(base.ALTERNATIVE),
+        "price": base.MAYBE_NUMBER,
+        "present_price": base.MAYBE_NUMBER,
+    }
+    return base.wrapped("quote", base.answer(properties))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_14, Version
+from lease_scheduler.api.microversions import V1_12, V1_14, V1_15, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
@@ -43,9 +43,16 @@ def several(version: Version) -> Schema:
         missed = dict.fromkeys(("undercharged", "rejected", "rejected_by_user"), base.NUMBER)
         project["revenue"] = base.answer({"earned": base.NUMBER, "missed": base.answer(missed)})
     properties = {"start": base.ISO_DATE, "end": base.ISO_DATE}
+    revenue = project.get("revenue", {})
+    if version >= V1_15:
+        breach = base.answer({"count": base.INTEGER, "node_hours": base.NUMBER, "penalty": base.NUMBER})
+        project["revenue"] = base.answer(
+            {"earned": base.NUMBER, "missed": base.answer(missed), "penalties": base.NUMBER, "net": base.NUMBER}
+        )
+        project["breaches"] = {"type": "object", "additionalProperties": breach}
     if version < V1_14:
         return base.answer({**properties, "usage": base.array(base.answer(project))})
-    of_project = base.answer({**properties, **hours, "revenue": project["revenue"]})
+    of_project = base.answer({**properties, **hours, "revenue": revenue})
     in_all = base.answer({**properties, **hours, "capacity_hours": hours["resource_hours"]})
     usage = base.array(base.closed({**project, "history": base.array(of_project)}, list(project)))
     return base.closed(

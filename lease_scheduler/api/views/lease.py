@@ -4,8 +4,9 @@ A lease view (from the reader) has ``id``, ``name``, ``project_id``, ``user_id``
 ``reason``, ``degraded``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``,
 ``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``submitted``, ``started``, ``ended``,
 ``accumulated``, ``created_at``, ``updated_at``, ``version``, ``revision``, ``on_end``, ``servers``, ``series_id``,
-``maintenance``, ``price``, ``max_price``, ``offered_until``, ``operation``, ``reservations``, ``events``, ``holdings``,
-``number`` (its place in the order of all requests, from 1 on) and ``extras``. All dates are instants.
+``maintenance``, ``price``, ``max_price``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches``
+(``kind``, ``instant``, ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``,
+``holdings``, ``number`` (its place in the order of all requests, from 1 on) and ``extras``. All dates are instants.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
 from lease_scheduler.api.interfaces import Document
-from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_16, Version
+from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_15, V1_16, Version
 from lease_scheduler.api.schemas.reservations import FLOATING_IP, HOST
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.lease import UNLIMITED
@@ -49,9 +50,23 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
     if version >= V1_12:
         expires_at = iso_date(view["offered_until"])
         shown |= {"price": view["price"], "max_price": view["max_price"], "expires_at": expires_at}
+    if version >= V1_15:
+        breaches = [_breach(each) for each in view["breaches"]]
+        negotiation_id = view["negotiation_id"]
+        shown |= {"breaches": breaches, "penalties": view["penalties"], "negotiation_id": negotiation_id}
     if version >= V1_16:
         shown |= {"number": view["number"], "extras": view["extras"]}
     return shown
+
+
+def _breach(breach: Document) -> Document:
+    return {
+        "kind": breach["kind"],
+        "time": iso_date(breach["instant"]),
+        "seconds": breach["seconds"],
+        "node_hours": round(breach["node_seconds"] / 3_600, 4),
+        "penalty": breach["penalty"],
+    }
 
 
 def _start(view: Document) -> int:

@@ -13,7 +13,7 @@ from lease_scheduler.api.views.reservation_request import changed_reservation
 from lease_scheduler.model.lease import LeaseKind
 
 #: Keys that mean the same on both sides.
-_PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version")
+_PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version", "max_price")
 _FIXED_END = (LeaseKind.RESERVATION.value, LeaseKind.IMMEDIATE.value)
 
 
@@ -136,6 +136,9 @@ def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, e
     :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``
     :raises ApiError: naming the key that is wrong, or 409: the lease has no length that could change
     """
+    limit = {"max_price": asked["max_price"]} if "max_price" in asked else {}
+    if len(asked) - len(limit) != 1:
+        raise ApiError(400, f"{action}: give one of by, end_date and duration", action)
     if "reservations" in asked:
         return lease_changes(asked, view, now, extended)
     sign = 1 if action == "extend" else -1
@@ -149,7 +152,7 @@ def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, e
         body: Document = {"end_date": dates.lease_date(new)} if fixed else {"duration": new}
         if new <= 0:
             raise ApiError(400, f"{action}.by: the lease is not that long", f"{action}.by")
-        changes = lease_changes(body, view, now, True)
+        changes = lease_changes({**body, **limit}, view, now, True)
     else:
         changes = lease_changes(asked, view, now, extended)
     new = now if changes.end_now else changes.terms.get(key, old)

@@ -8,15 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.reports.tables import (
+from lease_scheduler.simulation.haizea_columns import (
     COMMON_COLUMNS,
+    COUNTER_COLUMNS,
     PERLEASE_COLUMNS,
     PERRUN_COLUMNS,
-    UTILIZATION_COLUMNS,
 )
 
 #: File name -> the columns that are not labels.
-FILES = {"perrun.csv": PERRUN_COLUMNS, "perlease.csv": PERLEASE_COLUMNS, "utilization.csv": UTILIZATION_COLUMNS}
+FILES = {"perrun.csv": PERRUN_COLUMNS, "perlease.csv": PERLEASE_COLUMNS, "utilization.csv": COUNTER_COLUMNS}
 
 
 def concatenate(folders: Iterable[Path], directory: Path) -> tuple[Path, ...]:

@@ -73,7 +73,7 @@ def _figures_table(result: RunResult) -> Table:
     table.add_column()
     table.add_column(justify="right", style="bold")
     table.add_column(style="dim")
-    for row in (*_achievements(result), *_counters(result), *_costs(result)):
+    for row in (*_achievements(result), *_penalties(result), *_counters(result), *_costs(result)):
         table.add_row(*row)
     return table
 
@@ -109,6 +109,14 @@ def _achievements(result: RunResult) -> list[tuple[str, str, str]]:
 
 def _counters(result: RunResult) -> list[tuple[str, str, str]]:
     return [(name.replace("_", " "), f"{number:,}", "") for name, number in result.counters.items() if number]
+
+
+def _penalties(result: RunResult) -> list[tuple[str, str, str]]:
+    money = metrics.revenue(result.leases)
+    if money is None or not money.penalties:
+        return []
+    earned = f"{money.earned:,.2f} less penalties of {money.penalties:,.2f}"
+    return [("net revenue", f"{money.net:,.2f}", earned)]
 
 
 def _costs(result: RunResult) -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from oslo_db.exception import DBConnectionError
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select
 from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.blazar import states_of
@@ -16,6 +16,7 @@ from lease_scheduler.model.errors import RefusedError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.store.sql import views
 from lease_scheduler.store.sql.schema import (
+    BREACHES,
     FLOATING_IPS,
     HISTORY,
     HOLDINGS,
@@ -114,9 +115,14 @@ class SqlReader:
         held = _grouped(connection, HOLDINGS, ids, HOLDINGS.c.position)
         named = _grouped(connection, LEASE_RESERVATIONS, ids, LEASE_RESERVATIONS.c.position)
         operations = _grouped(connection, OPERATIONS, ids, OPERATIONS.c.id)
+        broken = _grouped(connection, BREACHES, ids, BREACHES.c.id)
         units = {unit for holdings in held.values() for each in holdings for unit in each["hosts"]}
         names = _unit_names(connection, units)
-        return [views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names) for row in rows]
+        return [
+            views.lease(row, named[row["id"]], held[row["id"]], operations[row["id"]], names)
+            | {"breaches": [views.breach(each) for each in broken[row["id"]]]}
+            for row in rows
+        ]
 
     def history(self, lease_id: str) -> list[Document]:
         """Every transition, earliest first."""
@@ -243,6 +249,22 @@ class SqlReader:
         """What the hosts that there are now could have been used for in ``[start, end)``, one entry per step."""
         with self._connection() as connection:
             return UsageReader(connection, None, start, end, step).capacity()
+
+    def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        """Terms that turned out in ``[start, end)`` not to have been kept, one entry per project and kind."""
+        wanted = select(
+            BREACHES.c.project_id,
+            BREACHES.c.kind,
+            func.count().label("count"),
+            func.sum(BREACHES.c.node_seconds).label("node_seconds"),
+            func.sum(BREACHES.c.penalty).label("penalty"),
+        ).where(BREACHES.c.instant >= start, BREACHES.c.instant < end)
+        if project_id is not None:
+            wanted = wanted.where(BREACHES.c.project_id == project_id)
+        grouped = wanted.group_by(BREACHES.c.project_id, BREACHES.c.kind)
+        with self._connection() as connection:
+            rows = connection.execute(grouped.order_by(BREACHES.c.project_id, BREACHES.c.kind)).mappings()
+            return [{**row, "node_seconds": int(row["node_seconds"])} for row in rows]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         """The calendar page's document, without ``now``."""

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.records import (
+    BreachRecord,
     FloatingIpRecord,
     HostRecord,
     Intent,
@@ -90,6 +91,11 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "active_since": lease.active_since,
         "saved_on": None if lease.saved_on is None else units.ids(lease.saved_on),
         "offered_until": lease.offered_until,
+        "negotiation_id": lease.negotiation,
+        "retained": request.retained,
+        "missing_since": lease.missing_since,
+        "missing_nodes": lease.missing_nodes,
+        "penalties": lease.penalties,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
         "deleted_at": document.deleted_at,
@@ -120,6 +126,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         user=row["project_id"],
         price=row["price"],
         max_price=row["max_price"],
+        retained=row["retained"] or 0.0,
         moves_others=row["maintenance"],
         extras=row["extras"],
     )
@@ -135,6 +142,10 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         None if row["saved_on"] is None else units.numbers(row["saved_on"]),
         row["reason"],
         row["offered_until"],
+        row["negotiation_id"],
+        row["missing_since"],
+        row["missing_nodes"] or 0,
+        row["penalties"] or 0.0,
     )
 
 
@@ -306,6 +317,20 @@ def revenue_values(record: RevenueRecord) -> Values:
         "outcome": record.outcome,
         "price": record.price,
         "max_price": record.max_price,
+    }
+
+
+def breach_values(record: BreachRecord) -> Values:
+    """The columns of a term that was not kept."""
+    breach = record.breach
+    return {
+        "lease_id": breach.lease_id,
+        "project_id": record.project_id,
+        "kind": breach.kind.value,
+        "instant": breach.instant,
+        "seconds": breach.seconds,
+        "node_seconds": breach.node_seconds,
+        "penalty": breach.penalty,
     }
 
 

@@ -85,6 +85,15 @@ LEASES = Table(
     Column("saved_on", JSON),
     # Until when it is held for its consumer, who has not accepted it yet.
     Column("offered_until", BigInteger),
+    # The lease that was asked for, of which this is one of several offers.
+    Column("negotiation_id", _ID),
+    # What of the price was not given back when the lease became smaller.
+    Column("retained", Double),
+    # Nodes that it does without, and since when.
+    Column("missing_since", BigInteger),
+    Column("missing_nodes", Integer),
+    # What the provider owes for terms that were not kept.
+    Column("penalties", Double),
     # From the first instant that is planned for it, or was, until the last.
     Column("planned_start", BigInteger),
     Column("planned_end", BigInteger),
@@ -198,6 +207,30 @@ REVENUE = Table(
     Column("max_price", Double),
     Index(None, "project_id", "instant"),
     Index(None, "instant"),
+)
+
+#: Terms of leases that were not kept, with what the provider owes for that.
+BREACHES = Table(
+    "breaches",
+    METADATA,
+    Column("id", _SERIAL, primary_key=True),
+    Column("lease_id", _ID, nullable=False, index=True),
+    Column("project_id", _KEYSTONE_ID, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("instant", BigInteger, nullable=False),
+    Column("seconds", BigInteger, nullable=False),
+    Column("node_seconds", BigInteger, nullable=False),
+    Column("penalty", Double, nullable=False),
+    Index(None, "project_id", "instant"),
+    Index(None, "instant"),
+)
+
+#: How many seconds later than planned operations were completed, the last ones of every kind.
+LATENESS = Table(
+    "operation_lateness",
+    METADATA,
+    Column("kind", String(16), primary_key=True),
+    Column("seconds", JSON, nullable=False),
 )
 
 HOSTS = Table(

@@ -14,11 +14,13 @@ from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, M
 from lease_scheduler.engine.units import Units
 from lease_scheduler.store.sql import rows
 from lease_scheduler.store.sql.schema import (
+    BREACHES,
     FLOATING_IPS,
     HISTORY,
     HOLDINGS,
     HOST_PROPERTIES,
     HOSTS,
+    LATENESS,
     LEASE_RESERVATIONS,
     LEASES,
     OPERATIONS,
@@ -140,6 +142,7 @@ class SqlStore:
                 ).mappings()
             ),
             pricing=_learnt(connection),
+            lateness={row["kind"]: row["seconds"] for row in connection.execute(select(LATENESS)).mappings()},
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -260,6 +263,7 @@ class SqlStore:
             ),
             (USAGE, [rows.usage_values(record, self.units) for record in changes.usage]),
             (REVENUE, [rows.revenue_values(record) for record in changes.revenue]),
+            (BREACHES, [rows.breach_values(record) for record in changes.breaches]),
             (
                 OUTBOX,
                 [
@@ -279,6 +283,9 @@ class SqlStore:
             known = (PRICING.c.policy == policy) & (PRICING.c.subject == subject)
             connection.execute(delete(PRICING).where(known))
             connection.execute(insert(PRICING).values(policy=policy, subject=subject, learnt=dict(learnt)))
+        for kind, seconds in changes.lateness.items():
+            connection.execute(delete(LATENESS).where(LATENESS.c.kind == kind))
+            connection.execute(insert(LATENESS).values(kind=kind, seconds=seconds))
         for series in changes.series.values():
             values_of_series = rows.series_values(series)
             found = connection.execute(update(SERIES).where(SERIES.c.id == series.series_id).values(values_of_series))

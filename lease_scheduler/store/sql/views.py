@@ -62,6 +62,8 @@ def lease(
         "price": row["price"],
         "max_price": row["max_price"],
         "offered_until": row["offered_until"],
+        "negotiation_id": row["negotiation_id"],
+        "penalties": row["penalties"] or 0.0,
         "submitted": row["submitted"],
         "started": row["started"],
         "ended": row["ended"],
@@ -81,6 +83,11 @@ def lease(
         "events": events(row, start, end),
         "holdings": held,
     }
+
+
+def breach(row: Any) -> Document:
+    """A term of a lease that was not kept."""
+    return {key: row[key] for key in ("kind", "instant", "seconds", "node_seconds", "penalty")}
 
 
 def _holding(row: Any) -> Document:
@@ -160,6 +167,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue
         "start": row["planned_start"],
         "end": row["planned_end"],
         "deadline": row["deadline"],
+        "offered_until": row["offered_until"],
         "duration": row["duration"],
         "accumulated": row["accumulated"],
         "nodes": sum(node_set["count"] for node_set in row["nodes"]),

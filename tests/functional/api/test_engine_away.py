@@ -35,6 +35,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "POST /v1/leases": _LEASE,
     "PUT /v1/leases/{lease_id}": {"name": "two"},
     "POST /v1/leases/{lease_id}/action": {"extend": {"by": "1h"}},
+    "POST /v1/leases/{lease_id}/quote": {"extend": {"by": "1h"}},
     "POST /v1/quotes": _LEASE,
     "POST /v1/os-hosts": {"name": "compute-2"},
     "PUT /v1/os-hosts/{host_id}": {"gpu": "no"},

@@ -84,6 +84,8 @@ def test_the_life_of_a_quote(make: Make) -> None:
     assert usage["revenue"] == {
         "earned": 0.0,
         "missed": {"undercharged": 0.0, "rejected": 0.0, "rejected_by_user": pytest.approx(12.0 + 10.0 + 4.0)},
+        "penalties": 0.0,
+        "net": 0.0,
     }
 
 
@@ -102,3 +104,36 @@ def test_an_offer_counts_in_limits(make: Make) -> None:
     lease = small.post("leases", _terms(small, max_price=100))["lease"]
     # It has turned down 2 and 1, so it is thought to pay the half of that.
     assert lease["price"] == pytest.approx(0.5)
+
+
+def test_a_negotiation_over_rest(make: Make) -> None:
+    """haizea F8: counter-offers, a counter, a restart, and the price of a change before it is made."""
+    service = make(configuration=_SETTINGS.replace("adaptive", "constant"))
+    service.start()
+    rest = Rest(service)
+    rest.register(4)
+    member = Rest(service, X_Project_Id="physics", X_User_Id="ada", X_Roles="member")
+    terms = _terms(member, 2)
+    taken = member.post("leases", terms)["lease"]
+    nodes = [{**terms["nodes"][0], "count": 4}]
+    quote = member.post("quotes", {**terms, "nodes": nodes, "hold": True, "counter_offers": 2})["quote"]
+    assert not quote["granted"]
+    offers = {offer["change"]: offer for offer in quote["counter_offers"]}
+    assert (offers["start"]["count"], offers["start"]["price"]) == (4, 8.0)
+    assert (offers["nodes"]["count"], offers["nodes"]["price"]) == (2, 4.0)
+    path = f"leases/{offers['nodes']['lease_id']}"
+    lease = member.get(path)["lease"]
+    assert lease["negotiation_id"] == quote["negotiation_id"]
+    refused = member.ask("POST", f"{path}/action", {"counter": {"end_date": lease["end_date"], "max_price": 1}})
+    assert (refused.status_code, refused.json()["field"]) == (409, "max_price")
+    assert service.interrupt() == 0
+    service.start()
+    member.post(f"{path}/action", {"accept": {}})
+    other = member.get(f"leases/{offers['start']['lease_id']}")["lease"]
+    assert other["state"] == "rejected-by-user"
+    change = member.post(f"{path}/quote", {"extend": {"by": "1h"}})["quote"]
+    assert (change["granted"], change["price"], change["present_price"]) == (True, 8.0, 4.0)
+    assert member.ask("POST", f"{path}/action", {"extend": {"by": "1h", "max_price": 7}}).status_code == 409
+    assert member.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 8}})["lease"]["price"] == 8.0
+    assert member.get(f"{path}/history")["history"][-1]["reason"] == "its price is 8; it was 4"
+    assert member.get(f"leases/{taken['id']}")["lease"]["breaches"] == []

@@ -35,7 +35,7 @@ PREPARATION = 15
 QUARTER = {"VCPU": 8, "MEMORY_MB": 3_900, "DISK_GB": 1}
 
 _BIN = Path(sys.executable).parent
-_OVER = frozenset({"done", "cancelled", "rejected", "failed"})
+_OVER = frozenset({"done", "cancelled", "rejected", "rejected-by-user", "failed"})
 
 
 class Service:

@@ -70,6 +70,7 @@ def lease(name: str, kind: str, state: str, **values: Any) -> Document:
         "start": holdings[0]["start"] if holdings else None,
         "end": holdings[-1]["end"] if holdings else None,
         "deadline": None,
+        "offered_until": None,
         "nodes": len(holdings[0]["hosts"]) if holdings else 1,
         "preemptible": kind == "best-effort",
         "queue_position": None,

@@ -55,6 +55,17 @@ def test_state_is_the_filling(page: Page, sight: Service) -> None:
     assert len(page.colours("course", 0.8)) == 1
 
 
+def test_an_offer_is_hatched_until_it_is_accepted(page: Page, service: Service) -> None:
+    """haizea F8: it holds its hosts, and is no lease as any other yet."""
+    offered = lease("offer", "reservation", "ready", holdings=[holding(1, 6, [2])], offered_until=NOW + HOUR // 2)
+    service.put(offered, lease("sure", "reservation", "ready", holdings=[holding(1, 6, [1])]))
+    page.open("#rows=24")
+    assert len(page.colours("offer", 0.85)) >= 2
+    assert len(page.colours("sure", 0.85)) == 1
+    service.put({**offered, "offered_until": None})
+    page.until(lambda: len(page.colours("offer", 0.85)) == 1)
+
+
 def test_suspended_lease_shows_where_its_state_is(page: Page, sight: Service) -> None:
     """A dotted line stands between the suspension and the return; the return has a dashed edge."""
     page.open("#rows=24")
@@ -150,7 +161,7 @@ def test_legend_names_every_kind_and_state(page: Page, sight: Service) -> None:
     page.open()
     labels = [item.text for item in page.all("#legend li")]
     assert {"reservation", "immediate", "deadline", "best-effort"} <= set(labels)
-    assert {"past", "active", "planned", "resuming", "suspending", "shutting down"} <= set(labels)
+    assert {"past", "active", "planned", "offered", "resuming", "suspending", "shutting down"} <= set(labels)
     source = """return [...document.querySelectorAll("#legend canvas")].map((canvas) => {
       const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
       return [...data].join();

@@ -11,7 +11,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lease_scheduler.model.errors import RefusedError
-from tests.functional.service.test_prices import HOUR, Service
+from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
 

@@ -2,141 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.host import Site
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
-from lease_scheduler.service.enforcement import Enforcement
-from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.metrics.engine import EngineMetrics
-from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
-from lease_scheduler.store.sql import migrate
-from lease_scheduler.store.sql.database import open_database
-from lease_scheduler.store.sql.reader import SqlReader
-from lease_scheduler.store.sql.store import SqlStore
-from tests.functional.lease_document import lease_document
+from lease_scheduler.policy.loader import load_pricing
+from tests.functional.service.site import BEGIN, HOUR, Service
 from tests.servers.base import wait_until
-
-HOUR = 3_600
-_BEGIN = 1_000_000
-_CAPACITY = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
-
-
-class JumpingClock:
-    """The real clock, but for jumps."""
-
-    def __init__(self) -> None:
-        self._offset = _BEGIN - time.monotonic()
-
-    def now(self) -> int:
-        return int(time.monotonic() + self._offset)
-
-    def seconds_until(self, instant: int) -> float:
-        return max(0.0, instant - time.monotonic() - self._offset)
-
-    def jump(self, seconds: int) -> None:
-        self._offset += seconds
-
-
-class RecordingCloud(EmulatedCloud):
-    """A cloud that tells of which trusts it was told to destroy everything."""
-
-    def __init__(self, path: str, clock: JumpingClock) -> None:
-        super().__init__(path, clock)
-        self.destroyed: list[str | None] = []
-
-    def perform(self, order: Order, step: str) -> int | None:
-        if order.operation is None and step == "remove-aggregate":
-            self.destroyed.append(order.document.trust_id if order.document is not None else None)
-        return super().perform(order, step)
-
-
-class Service:
-    """The engine of two hosts; another one can take over with what is written down."""
-
-    def __init__(self, folder: Path, pricing: str, policies: dict[str, str]) -> None:
-        self._database = open_database(f"sqlite:///{folder}/service.sqlite")
-        migrate.upgrade(self._database)
-        self.reader = SqlReader(self._database)
-        self.clock = JumpingClock()
-        self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
-        self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
-        self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
-        self.metrics = EngineMetrics()
-        self.site = self._lead()
-        pool = PoolKeeper(self.site)
-        for number in (1, 2):
-            pool.create_host({}, {"name": f"compute-{number}"})
-
-    def _lead(self) -> SiteEngine:
-        none = PolicyOptions()
-
-        def planner(site: Site) -> Planner:
-            return Planner(
-                site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none)
-            )
-
-        store = SqlStore(self._database)
-        store.take_over("engine", self.clock.now())
-        engine_options = EngineOptions(explain_refusals=False, preparation_time=10 * HOUR)
-        site = SiteEngine(
-            store,
-            self.cloud,
-            self.clock,
-            planner,
-            load_admission("accept-all", none),
-            ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0),
-            lambda: None,
-            self._make_pricing,
-            self.metrics,
-        )
-        self.metrics.bind(site.look, store.count_messages())
-        site.start()
-        self.leases = Leases(site, Enforcement())
-        return site
-
-    def restart(self) -> None:
-        self.site.close()
-        self.site = self._lead()
-
-    def close(self) -> None:
-        self.site.close()
-        self.cloud.close()
-        self._database.dispose()
-
-    def document(self, count: int = 1, kind: str = "reservation", **said: Any) -> dict[str, Any]:
-        """What is asked for: an hour in an hour, unless it is said otherwise."""
-        start = self.clock.now() + HOUR
-        times: dict[str, Any] = {"start": start, "end": start + HOUR}
-        if kind == "best-effort":
-            times = {"duration": HOUR}
-        return lease_document("a lease", kind, count, **times) | said
-
-    def offer(self, count: int = 1, **said: Any) -> dict[str, Any]:
-        return self.leases.offer({}, self.document(count, **said))
-
-    def view(self, lease_id: str) -> dict[str, Any]:
-        found = self.reader.lease(lease_id, deleted=True)
-        assert found is not None
-        return found
-
-    def is_in(self, lease_id: str, state: str) -> Callable[[], bool]:
-        return lambda: self.view(lease_id)["state"] == state
-
 
 Make = Callable[..., Service]
 
@@ -252,7 +128,7 @@ def test_offers_survive_a_restart(make: Make) -> None:
     assert not service.leases.quote({}, service.document(1))["granted"]
     service.site.close()
     service.clock.jump(150)
-    service.site = service._lead()
+    service.site = service.lead()
     assert wait_until(service.is_in(first["lease_id"], "rejected-by-user"), 20)
     service.leases.accept({}, second["lease_id"])
     assert service.view(second["lease_id"])["state"] == "ready"
@@ -298,7 +174,7 @@ def test_random_rates_go_on_after_a_restart(make: Make) -> None:
     [
         ({"kind": "best-effort"}, "kind"),
         ({"kind": "immediate", "start": None, "end": None, "duration": HOUR}, "kind"),
-        ({"start": _BEGIN - 50}, "start_date"),
+        ({"start": BEGIN - 50}, "start_date"),
     ],
 )
 def test_what_cannot_be_held_is_refused(make: Make, said: dict[str, Any], field: str) -> None:

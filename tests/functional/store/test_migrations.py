@@ -5,6 +5,7 @@ from sqlalchemy import JSON, insert, inspect, select
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.schema import LEASES, METADATA
+from lease_scheduler.store.sql.store import SqlStore
 
 
 def test_tables_are_made_from_nothing_and_match_the_schema(database_url: str) -> None:
@@ -43,6 +44,30 @@ def test_leases_from_before_there_were_prices_have_none(database_url: str) -> No
         found = connection.execute(select(LEASES.c.price, LEASES.c.max_price, LEASES.c.offered_until)).one()
     assert tuple(found) == (None, None, None)
     engine.dispose()
+
+
+def test_leases_from_before_there_were_negotiations_have_kept_terms(database_url: str) -> None:
+    """From revision 0003: such a lease is read as one that is owed nothing and lacks nothing."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0003")
+    known = {column["name"] for column in inspect(engine).get_columns("leases")}
+    assert not {"negotiation_id", "retained", "missing_since", "missing_nodes", "penalties"} & known
+    needed = [column for column in LEASES.columns if column.name in known and not column.nullable]
+    row = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type] for column in needed
+    } | {"kind": "best-effort", "state": "queued", "preemption_mode": "none", "nodes": [_NODES], "servers": []}
+    with engine.begin() as connection:
+        connection.execute(insert(LEASES).values(row))
+    migrate.upgrade(engine)
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    (lease,) = store.load().leases
+    assert (lease.negotiation, lease.missing_since, lease.missing_nodes, lease.penalties) == (None, None, 0, 0.0)
+    assert lease.request.retained == 0.0
+    engine.dispose()
+
+
+_NODES = {"count": 1, "resources": {"VCPU": 1}, "traits": [], "hosts": None, "per_host": None}
 
 
 _ANYTHING: dict[type, object] = {int: 1, bool: False, str: "a"}

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, func, select
 
-from lease_scheduler.engine.records import Changes, DeposedError, Intent, RevenueRecord
+from lease_scheduler.engine.records import BreachRecord, Changes, DeposedError, Intent, RevenueRecord
+from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge, schema
@@ -311,6 +312,51 @@ def test_prices_are_kept(database: Engine) -> None:
     assert rejected == {"project": 6.0, "other": 7.0}
 
 
+def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> None:
+    """haizea F95: also what a lease still does without, what it is owed, which offers belong together,
+    and how late operations were."""
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0, negotiation="other", missing_since=40, missing_nodes=2, penalties=1 / 3)
+    lease = replace(lease, request=replace(lease.request, price=4.0, retained=0.5))
+    changes = values.changes_of(lease, values.document(lease))
+    late = Breach(lease.lease_id, BreachKind.LATE_START, 30, 90, 270, 1 / 3)
+    changes.breaches = [
+        BreachRecord("project", late),
+        BreachRecord("project", replace(late, instant=31, penalty=1.0)),
+        BreachRecord("project", Breach("x", BreachKind.PREEMPTED, 32, 0, 0)),
+        BreachRecord("other", Breach("y", BreachKind.ENDED_EARLY, 33, 5, 2**40, 7.0)),
+    ]
+    changes.lateness = {"suspend": [1, 2], "start": [30]}
+    store.commit(changes)
+    again = Changes(40)
+    again.lateness = {"suspend": [1, 2, 3]}
+    assert not again.is_empty()
+    store.commit(again)
+    snapshot = _leading(database).load()
+    assert snapshot.leases == (lease,)
+    assert snapshot.lateness == {"suspend": [1, 2, 3], "start": [30]}
+    reader = SqlReader(database)
+    view = reader.lease(lease.lease_id)
+    assert view is not None
+    assert (view["penalties"], view["negotiation_id"]) == (1 / 3, "other")
+    assert [(each["kind"], each["instant"], each["penalty"]) for each in view["breaches"]] == [
+        ("late-start", 30, 1 / 3),
+        ("late-start", 31, 1.0),
+    ]
+    kept = [
+        (row["project_id"], row["kind"], row["count"], row["node_seconds"]) for row in reader.penalties(None, 0, 99)
+    ]
+    assert kept == [
+        ("other", "ended-early", 1, 2**40),
+        ("project", "late-start", 2, 540),
+        ("project", "preempted", 1, 0),
+    ]
+    (row,) = reader.penalties("project", 30, 32)
+    assert row["penalty"] == pytest.approx(4 / 3)
+    assert reader.penalties("project", 33, 99) == []
+
+
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:
     store = _leading(database)
     values.hosts(store)
@@ -344,8 +390,17 @@ def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
     over.leases = {lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None)}
     over.documents = {lease.lease_id: document}
     over.revenue = [RevenueRecord(lease.lease_id, "project", 80, "earned", 2.0, None)]
+    over.breaches = [BreachRecord("project", Breach(lease.lease_id, BreachKind.LATE_START, 80, 1, 1))]
     store.commit(over)
     assert purge.count(database, 80) == 0
     assert purge.purge(database, 81) == 1
-    for table in ("leases", "lease_reservations", "holdings", "lease_history", "usage_records", "revenue_records"):
+    for table in (
+        "leases",
+        "lease_reservations",
+        "holdings",
+        "lease_history",
+        "usage_records",
+        "revenue_records",
+        "breaches",
+    ):
         assert _rows(database, table) == 0, table

@@ -63,6 +63,7 @@ class Site:
         self.revenue_rows: list[Document] = []
         self.delay_rows: list[Document] = []
         self.capacity_rows: list[Document] = []
+        self.penalty_rows: list[Document] = []
         self.calendar_document: Document = {"revision": 7, "complete": True, "hosts": [], "leases": [], "removed": []}
         self.quote: Document = {"granted": True, "reason": "", "start": None, "end": None, "hosts": [], "preempts": []}
         self.calls: list[tuple[Any, ...]] = []
@@ -99,6 +100,9 @@ class Site:
             "price": None,
             "max_price": lease["max_price"],
             "offered_until": None,
+            "negotiation_id": None,
+            "penalties": 0.0,
+            "breaches": [],
             "submitted": now,
             "started": None,
             "ended": None,
@@ -165,6 +169,14 @@ class Site:
         }
         offered = {"lease_id": lease["id"], "price": 2.5, "expires_at": self.clock.now() + 300}
         return {**self.quote, **offered}
+
+    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
+        self._called("counter_offer", context, lease_id, changes)
+        return {"lease_id": lease_id}
+
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
+        self._called("quote_change", context, lease_id, changes)
+        return {**self.quote, "price": 3.5, "present_price": 2.5, "alternatives": []}
 
     def accept_lease(self, context: Document, lease_id: str) -> Document:
         self._called("accept_lease", context, lease_id)
@@ -376,6 +388,10 @@ class Site:
 
     def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
         return self.capacity_rows
+
+    def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
+        self.calls.append(("penalties", project_id, start, end))
+        return [row for row in self.penalty_rows if project_id in (None, row["project_id"])]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
         self.calls.append(("calendar", start, end, since_revision))

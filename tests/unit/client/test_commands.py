@@ -293,6 +293,49 @@ def test_prices(service: Service, openstack: Openstack) -> None:
     assert {asked.version for asked in service.asked} == {"reservation 1.12"}
 
 
+def test_negotiations(service: Service, openstack: Openstack) -> None:
+    """haizea F8: counter-offers of both sides, and changes that are priced first."""
+    words = ["night", "--start", "2030-01-02", "--duration", "1h", "--nodes", "vcpus=1", "-f", "json"]
+    quote = {"granted": False, "negotiation_id": "n", "counter_offers": [{"lease_id": ID, "change": "nodes"}]}
+    service.will_answer("POST", "/v1/quotes", {"quote": quote})
+    limits = ["--latest-start", "2030-01-03", "--fewest-nodes", "2", "--shortest-duration", "30m"]
+    assert openstack("quote", *words, "--hold", "--counter-offers", "2", *limits).document == quote
+    assert service.asked[-1].body["counter_offers"] == 2
+    assert service.asked[-1].body["flexibility"] == {
+        "latest_start": "2030-01-03",
+        "fewest_nodes": 2,
+        "shortest_duration": "30m",
+    }
+    service.will_answer("POST", f"/v1/leases/{ID}/action", {"lease": LEASE})
+    for command, body in (
+        (["counter", ID, "--end", "2030-01-03", "--max-price", "4"], {"end_date": "2030-01-03", "max_price": 4.0}),
+        (["extend", ID, "--by", "1h", "--max-price", "4"], {"by": "1h", "max_price": 4.0}),
+        (["shrink", ID, "--by", "1h", "--max-price", "4"], {"by": "1h", "max_price": 4.0}),
+        (["move", ID, "--start", "2030-01-03", "--max-price", "4"], {"start_date": "2030-01-03", "max_price": 4.0}),
+    ):
+        assert openstack(*command, "-f", "json").status == 0
+        assert service.asked[-1].body == {command[0]: body}
+    answer = {"granted": True, "price": 3.0, "present_price": 2.0}
+    service.will_answer("POST", f"/v1/leases/{ID}/quote", {"quote": answer})
+    for action in ("extend", "shrink"):
+        assert openstack(action, ID, "--by", "1h", "--quote", "-f", "json").document == answer
+        assert service.asked[-1].body == {action: {"by": "1h"}}
+    assert {asked.version for asked in service.asked} == {"reservation 1.15"}
+
+
+def test_breaches_and_penalties(service: Service, openstack: Openstack) -> None:
+    """haizea F95: of a lease and of projects, from the microversion that brought them on."""
+    breach = {"kind": "late-start", "time": "t", "seconds": 90, "node_hours": 0.05, "penalty": 1.5}
+    service.will_answer("GET", f"/v1/leases/{ID}", {"lease": LEASE | {"breaches": [breach], "penalties": 1.5}})
+    assert openstack("show", ID, "--breaches", "-f", "json").document["breaches"] == [breach]
+    broken = {"late-start": {"count": 1, "node_hours": 0.05, "penalty": 1.5}}
+    used = {"project_id": "p", "revenue": {"earned": 4.0, "penalties": 1.5, "net": 2.5}, "breaches": broken}
+    service.will_answer("GET", "/v1/usage", {"start": "s", "end": "e", "usage": [used]})
+    (row,) = openstack("usage", "--penalties", "-f", "json").document
+    assert (row["Revenue"]["net"], row["Breaches"]) == (2.5, broken)
+    assert {asked.version for asked in service.asked} == {"reservation 1.15"}
+
+
 @pytest.mark.parametrize("amount", ["-1", "much", "nan", "inf"])
 def test_a_price_is_a_number(service: Service, openstack: Openstack, amount: str) -> None:
     outcome = openstack("create", "night", "--nodes", "vcpus=1", f"--max-price={amount}")

@@ -78,6 +78,7 @@ def make_world() -> MakeWorld:
         planning: Mapping[str, Any] | None = None,
         engine: Mapping[str, Any] | None = None,
         pricing: str = "free",
+        penalty: str = "none",
         policies: Mapping[str, str] | None = None,
         transfers: TransferOptions | None = None,
     ) -> World:
@@ -87,6 +88,7 @@ def make_world() -> MakeWorld:
             engine=EngineOptions(**(engine or {})),
             cloud=cloud or CloudBehaviour(),
             pricing=pricing,
+            penalty=penalty,
             policy_options=policies or {},
             transfers=transfers,
         )

@@ -14,6 +14,7 @@ def test_every_policy_of_the_specification_is_installed() -> None:
         "no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline", "by-kind",
     }  # fmt: skip
     assert set(loader.policy_names("pricing")) >= {"free", "constant", "random", "maximum", "adaptive"}
+    assert set(loader.policy_names("penalty")) >= {"none", "proportional", "tiered"}
     assert set(loader.policy_names("mapper")) >= {"greedy", "spread"}
     assert set(loader.policy_names("host_selection")) >= {"greedy", "no-policy", "packing"}
 
@@ -26,6 +27,7 @@ def test_every_installed_policy_loads() -> None:
         "host_selection": loader.load_host_selection,
         "mapper": loader.load_mapper,
         "pricing": loader.load_pricing,
+        "penalty": loader.load_penalty,
     }
     for kind, load in loaders.items():
         for name in loader.policy_names(kind):

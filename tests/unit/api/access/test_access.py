@@ -40,6 +40,7 @@ EXPECTED: dict[str, tuple[frozenset[str], Any, str]] = {
     "DELETE /v1/leases/{lease_id}": (MEMBERS, None, ""),
     "GET /v1/leases/{lease_id}/history": (READERS, None, ""),
     "POST /v1/leases/{lease_id}/action": (MEMBERS, {"end": {}}, ""),
+    "POST /v1/leases/{lease_id}/quote": (MEMBERS, {"extend": {"by": "1h"}}, ""),
     "GET /v1/leases/{lease_id}/hosts": (READERS, None, ""),
     "GET /v1/leases.ics": (READERS, None, ""),
     "GET /v1/os-hosts": (ADMINS, None, ""),

@@ -120,6 +120,8 @@ class TestQuotes:
                 "price": 2.5,
                 "lease_id": None,
                 "expires_at": None,
+                "negotiation_id": None,
+                "counter_offers": [],
             }
         }
         assert len(site.views) == 2
@@ -166,6 +168,83 @@ class TestQuotes:
             None,
         )
         assert trusts.given == []
+
+    def test_counter_offers(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        """haizea F8: others in its place, each with a trust of its own; the engine gets instants and seconds."""
+        offer: dict[str, Any] = {"lease_id": "o", "change": "nodes", "count": 1, "duration": HOUR, "price": 1.0}
+        offer["expires_at"] = NOW + 300
+        counter = {**offer, "start": NOW + HOUR, "end": NOW + 2 * HOUR, "hosts": []}
+        site.quote = {**site.quote, "granted": False, "negotiation_id": "n", "counter_offers": [counter]}
+        flexibility = {"latest_start": "2030-02-01T00:00:00Z", "fewest_nodes": 1, "shortest_duration": "30m"}
+        body = {"name": "a", **DATES, "hold": True, "counter_offers": 2, "flexibility": flexibility}
+        servers = [{"name": "web", "image_id": "i"}]
+        quote = (latest.post("/v1/quotes", {**body, "servers": servers}).json or {})["quote"]
+        assert quote["negotiation_id"] == "n"
+        assert quote["counter_offers"] == [
+            {
+                **offer,
+                "expires_at": "2030-01-31T12:05:30Z",
+                "start": "2030-01-31T13:00:30Z",
+                "end": "2030-01-31T14:00:30Z",
+            }
+        ]
+        asked = site.calls[-1][2]
+        assert asked["counter_offers"] == 2
+        assert asked["flexibility"] == {"latest_start": 1_896_134_400, "fewest_nodes": 1, "shortest_duration": 1_800}
+        assert asked["trust_id"] not in trusts.given
+        assert trusts.given == asked["counter_trusts"][:1]
+
+    def test_trusts_are_taken_back_where_nothing_is_offered(self, latest: Client, site: Site, trusts: Trusts) -> None:
+        servers = [{"name": "web", "image_id": "i"}]
+        body = {"name": "a", **DATES, "hold": True, "counter_offers": 3, "servers": servers}
+        site.refusal = RefusedError(409, "no place")
+        assert (latest.post("/v1/quotes", body).json or {})["quote"]["granted"] is False
+        assert trusts.given == []
+        assert latest.post("/v1/quotes", body).status_code == 200
+        assert trusts.given == [site.calls[-1][2]["trust_id"]]
+
+    @pytest.mark.parametrize(
+        ("said", "field"),
+        [
+            ({"counter_offers": 2}, "counter_offers"),
+            ({"flexibility": {}}, "flexibility"),
+            ({"counter_offers": 17, "hold": True}, "counter_offers"),
+            ({"counter_offers": True, "hold": True}, "counter_offers"),
+            ({"flexibility": {"fewest_nodes": 0}, "hold": True}, "flexibility.fewest_nodes"),
+            ({"flexibility": {"latest_start": "soon"}, "hold": True}, "flexibility.latest_start"),
+            ({"flexibility": {"colour": "red"}, "hold": True}, "flexibility.colour"),
+        ],
+    )
+    def test_counter_offers_that_are_asked_for_wrongly(
+        self, latest: Client, site: Site, said: dict[str, Any], field: str
+    ) -> None:
+        answer = latest.post("/v1/quotes", {"name": "a", **DATES, **said})
+        assert (answer.status_code, (answer.json or {})["field"]) == (400, field)
+        assert site.calls == []
+        assert latest.at("1.13").post("/v1/quotes", {"name": "a", **DATES, **said}).status_code == 400
+
+    def test_a_counter_and_the_price_of_a_change(self, latest: Client, site: Site) -> None:
+        lease_id = made(latest, HOSTS)["id"]
+        path = f"/v1/leases/{lease_id}"
+        assert latest.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 200
+        assert (site.calls[-1][0], site.calls[-1][2:]) == ("counter_offer", (lease_id, {"max_price": 4}))
+        for body in ({"extend": {"by": "1h", "max_price": 4}}, {"shrink": {"by": "1m"}}, {"change": {"max_price": 4}}):
+            quote = (latest.post(f"{path}/quote", body).json or {})["quote"]
+            assert (quote["granted"], quote["price"], quote["present_price"]) == (True, 3.5, 2.5)
+            assert site.calls[-1][0] == "quote_change"
+        assert latest.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 200
+        assert (site.calls[-1][0], site.calls[-1][3]["max_price"]) == ("update_lease", 4)
+        wrongs: list[dict[str, Any]] = [
+            {"extend": {"max_price": 4}},
+            {"extend": {"by": "1h", "duration": "2h"}},
+            {"counter": {}},
+        ]
+        for each in wrongs:
+            assert latest.post(f"{path}/action", each).status_code == 400
+        before = latest.at("1.13")
+        assert before.post(f"{path}/quote", {"extend": {"by": "1h"}}).status_code == 404
+        assert before.post(f"{path}/action", {"counter": {"max_price": 4}}).status_code == 400
+        assert before.post(f"{path}/action", {"extend": {"by": "1h", "max_price": 4}}).status_code == 400
 
     def test_who_may_create_no_lease_may_have_none_held(self, app: Flask, site: Site) -> None:
         reader = Client(app, "latest", "reader")
@@ -314,6 +393,10 @@ class TestUsage:
         ]
         missed = {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1}
         site.revenue_rows = [{"project_id": "red", "start": NOW - 30 * DAY, "earned": 7.5, **missed}]
+        site.penalty_rows = [
+            {"project_id": "red", "kind": "fewer-nodes", "count": 1, "node_seconds": 1_800, "penalty": 0.25},
+            {"project_id": "red", "kind": "late-start", "count": 2, "node_seconds": 3_600, "penalty": 1.5},
+        ]
 
     def test_of_ones_own_project(self, member: Client) -> None:
         assert member.at("1.12").get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json == {
@@ -331,23 +414,42 @@ class TestUsage:
                     "revenue": {
                         "earned": 7.5,
                         "missed": {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1},
+                        "penalties": 1.75,
+                        "net": 5.75,
+                    },
+                    "breaches": {
+                        "fewer-nodes": {"count": 1, "node_hours": 0.5, "penalty": 0.25},
+                        "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
                     },
                 }
             ],
         }
 
+    def test_penalties_came_later(self, latest: Client, site: Site) -> None:
+        (project,) = (latest.at("1.13").get("/v1/usage").json or {})["usage"]
+        assert set(project["revenue"]) == {"earned", "missed"}
+        assert "breaches" not in project
+        assert not [call for call in site.calls if call[0] == "penalties"]
+
     def test_what_was_earned_in_this_second_counts(self, latest: Client, site: Site) -> None:
         assert latest.get("/v1/usage").status_code == 200
-        assert site.calls[-1] == ("revenue", "red", NOW - 30 * DAY, NOW + 1)
+        assert site.calls[-2:] == [(what, "red", NOW - 30 * DAY, NOW + 1) for what in ("revenue", "penalties")]
         assert latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").status_code == 200
-        assert site.calls[-1] == ("revenue", "red", 1_893_456_000, 1_896_048_000)
+        assert site.calls[-1] == ("penalties", "red", 1_893_456_000, 1_896_048_000)
 
     def test_of_others(self, app: Flask, latest: Client) -> None:
         administrator = Client(app, "latest", "admin", "green")
         found = administrator.get("/v1/usage?all_projects=true").json or {}
         assert [each["project_id"] for each in found["usage"]] == ["blue", "red"]
         assert (administrator.get("/v1/usage").json or {})["usage"] == [
-            {"project_id": "green", "node_hours": 0.0, "resource_hours": {}, "kinds": {}, "revenue": _NOTHING_EARNED}
+            {
+                "project_id": "green",
+                "node_hours": 0.0,
+                "resource_hours": {},
+                "kinds": {},
+                "revenue": {**_NOTHING_EARNED, "penalties": 0.0, "net": 0.0},
+                "breaches": {},
+            }
         ]
         assert "revenue" not in (administrator.at("1.11").get("/v1/usage").json or {})["usage"][0]
         assert latest.get("/v1/usage?project_id=blue").status_code == 403

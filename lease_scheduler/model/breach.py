@@ -1,0 +1,39 @@
+"""Terms of a lease that its provider did not keep (haizea F95; Sotomayor 2010, section 8.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class BreachKind(Enum):
+    """What was not kept; the value is the word that users see."""
+
+    LATE_START = "late-start"
+    FEWER_NODES = "fewer-nodes"
+    ENDED_EARLY = "ended-early"
+    MISSED_DEADLINE = "missed-deadline"
+    OFFER_WITHDRAWN = "offer-withdrawn"
+    PREEMPTED = "preempted"
+
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A term that was not kept.
+
+    :ivar lease_id: whose terms
+    :ivar kind: what was not kept
+    :ivar instant: when that was certain; of something that lasted, its end
+    :ivar seconds: how long it lasted, or how much time is missing
+    :ivar node_seconds: nodes times seconds that were promised and not delivered
+    :ivar penalty: money that the provider owes for it
+    """
+
+    lease_id: str
+    kind: BreachKind
+    instant: int
+    seconds: int
+    node_seconds: int
+    penalty: float = 0.0

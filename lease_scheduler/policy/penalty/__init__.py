@@ -1,0 +1,1 @@
+"""What providers owe for terms that they did not keep."""

@@ -1,0 +1,115 @@
+"""Offers of other terms for who asks for some that cannot be had (haizea F8, F95)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from uuid import UUID, uuid5
+
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.plan.explain import Alternative, Flexibility
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.refusals import Answer
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document, with_count
+
+#: Ids of counter-offers are computed from that of the lease that was asked for.
+_OFFERS = UUID("2b6c0f2e-7f65-4b0e-9d61-5c8f0a4b7d19")
+
+#: How many terms are tried for each offer that is wanted; some may be refused, e.g. by limits.
+_TRIES = 3
+
+
+class Negotiations:
+    """Makes quotes that are held, and counter-offers in their place.
+
+    Every offer holds hosts of its own: two that overlapped would be safe only as long as nothing upsets the plan. So
+    what is held is never more than what limits allow the project, and whichever offer is accepted has its place.
+
+    :param site: the engine of the site
+    :param leases: makes the offers
+    """
+
+    def __init__(self, site: SiteEngine, leases: Leases) -> None:
+        self._site = site
+        self._leases = leases
+
+    def offer(self, context: Document, lease: Document) -> Answer:
+        """Hold a lease for its consumer, or others in its place.
+
+        :param lease: may have ``counter_offers``, how many others he wants to hear of; ``flexibility``, how far they
+            may be from the terms (``latest_start``, ``fewest_nodes``, ``shortest_duration``); and ``counter_trusts``,
+            a trust for each of them
+        :return: what ``Leases.offer`` tells; in place of that, if the terms cannot be had, ``granted`` (false),
+            ``reason``, ``alternatives``, ``price`` and ``counter_offers``, a list of such answers that also have the
+            ``change``, ``count`` and ``duration``; all have the ``negotiation_id``
+        :raises RefusedError: the terms cannot be had, and nothing similar either
+        """
+        asked = {key: value for key, value in lease.items() if key not in _OWN_KEYS}
+        wanted = min(lease.get("counter_offers") or 0, self._site.options.counter_offers)
+        if not wanted:
+            return self._leases.offer(context, asked)
+        refused = self._leases.quote(context, asked)
+        if refused["granted"]:
+            return self._leases.offer(context, asked)
+        flexibility = Flexibility(**(lease.get("flexibility") or {}))
+        offers = self._counter_offers(context, asked, wanted, flexibility, lease.get("counter_trusts") or ())
+        if not offers:
+            # Whoever has to know of the refusal is told by asking in earnest.
+            return self._leases.offer(context, asked)
+        return {**refused, "negotiation_id": lease["id"], "counter_offers": offers}
+
+    def _counter_offers(
+        self, context: Document, lease: Document, wanted: int, flexibility: Flexibility, trusts: Any
+    ) -> list[Answer]:
+        offers: list[Answer] = []
+        tried: set[Alternative] = set()
+        made: Counter[str] = Counter()
+        while len(offers) < wanted and len(tried) < _TRIES * wanted:
+            # What has been offered already is taken, so others are near now; different ones first.
+            found = [each for each in self._leases.near(context, lease, flexibility) if each not in tried]
+            if not found:
+                break
+            chosen = min(found, key=lambda each: made[each.change])
+            tried.add(chosen)
+            other = changed(lease, chosen, len(tried))
+            if len(offers) < len(trusts):
+                other["trust_id"] = trusts[len(offers)]
+            try:
+                answer = self._leases.offer(context, other)
+            except RefusedError:
+                continue
+            made[chosen.change] += 1
+            terms = {"change": chosen.change, "count": chosen.nodes, "duration": chosen.duration}
+            offers.append({**answer, **terms})
+        return offers
+
+
+_OWN_KEYS = frozenset({"counter_offers", "flexibility", "counter_trusts"})
+
+
+def changed(lease: Document, alternative: Alternative, number: int) -> dict[str, Any]:
+    """A lease document with other terms, and ids of its own.
+
+    :param number: of the offer in its negotiation
+    """
+    other = {
+        **lease,
+        "id": _id(lease["id"], number),
+        "negotiation_id": lease["id"],
+        "reservations": [{**each, "id": _id(each["id"], number)} for each in lease["reservations"]],
+    }
+    if alternative.change == "nodes":
+        other["reservations"][0] |= with_count(other["reservations"][0], alternative.nodes)
+    if LeaseKind(lease["kind"]) is LeaseKind.RESERVATION:
+        end = alternative.start + alternative.duration
+        return {**other, "start": alternative.start, "end": end, "before_end": None}
+    other["duration"] = alternative.duration
+    if lease.get("deadline") is not None:
+        other["deadline"] = max(lease["deadline"], alternative.start + alternative.duration)
+    return other
+
+
+def _id(of: str, number: int) -> str:
+    return str(uuid5(_OFFERS, f"{of} {number}"))

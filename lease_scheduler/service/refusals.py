@@ -1,0 +1,46 @@
+"""Refusals of the plan in the words of those who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.plan import NotPlannableError
+
+Answer = dict[str, Any]
+
+
+def alternatives(refusal: Refusal) -> list[Answer]:
+    """What would fit instead, as it is told outside."""
+    return [
+        {
+            "change": alternative.change,
+            "start": alternative.start,
+            "end": alternative.start + alternative.duration,
+            "count": alternative.nodes,
+        }
+        for alternative in refusal.alternatives
+    ]
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Errors of the plan in the words of those who ask."""
+    try:
+        yield
+    except NoPlaceError as error:
+        refusal = error.refusal
+        text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
+        message = f"{text}: {refusal.message}" if text else refusal.message
+        raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
+    except NotPlannableError as error:
+        raise RefusedError(409, f"Not enough hosts available: {error}") from error
+    except InvalidValueError as error:
+        raise RefusedError(400, str(error), error.field) from error
+
+
+_NO_CAPACITY = frozenset({"capacity", "size", "traits", "in-the-way"})
+_FIELDS = {"past": "start_date", "deadline": "deadline", "price": "max_price"}

@@ -1,0 +1,112 @@
+"""Other leases in place of those whose terms the provider cannot keep (haizea F8, F95)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID, uuid5
+
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.prices import at_its_rate
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.plan.explain import Alternative, Flexibility
+from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.terms import numbered, with_count
+from lease_scheduler.service.unit_of_work import UnitOfWork
+
+#: Ids of replacements are computed from those of the leases that they replace.
+_REPLACEMENTS = UUID("90b7f1c4-51c1-4f6e-8a0a-7b1f7d6f2a35")
+
+_KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+
+
+class Replacements:
+    """Offers the consumer of a lease that is going to fail or to begin late another one: later, or with fewer nodes.
+
+    Nothing is asked of him: the lease itself becomes what it would have become, and if he does not answer the offer
+    expires. It costs what the lease did by the node-hour. Leases for which something is kept in the cloud from the
+    beginning, as trusts of managed leases, are not replaced: that ends with them.
+
+    :param work: collects what changes
+    :param engine: plans
+    :param lifetime: seconds for which an offer is held; 0 to make none
+    """
+
+    def __init__(self, work: UnitOfWork, engine: Engine, lifetime: int) -> None:
+        self._work = work
+        self._engine = engine
+        self._lifetime = lifetime
+
+    def offer(self) -> None:
+        """Make offers in place of the leases whose terms were lost in the last step."""
+        lost, self._work.lost_terms = self._work.lost_terms, {}
+        if not self._lifetime:
+            return
+        for lease, document in lost.values():
+            if lease.kind in _KINDS and not document.maintenance and not document.has_something_in_the_cloud:
+                self._replace(lease, document)
+
+    def _replace(self, lease: Lease, document: LeaseDocument) -> None:
+        work, new_id = self._work, _id(lease.lease_id, lease.lease_id)
+        if new_id in work.leases:
+            return
+        asked = replace(lease.request, lease_id=new_id, submitted=work.now)
+        fewer: int | None = None
+        try:
+            found = self._engine.quote(asked)
+        except InvalidValueError:
+            # One was offered before.
+            return
+        if found.refusal is not None:
+            near = self._engine.alternatives(asked, found.refusal, Flexibility())
+            if not near:
+                return
+            asked = at_its_rate(lease, _changed(asked, near[0]))
+            fewer = near[0].nodes if near[0].change == "nodes" else None
+        try:
+            self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id)
+        except InvalidValueError:
+            # It would have to begin at once.
+            return
+        reservations = tuple(
+            replace(
+                each,
+                reservation_id=own,
+                resource_id=own,
+                terms=each.terms if fewer is None else {**each.terms, **with_count(each.terms, fewer)},
+                created_at=work.now,
+                updated_at=None,
+            )
+            for each in document.reservations
+            for own in (_id(lease.lease_id, each.reservation_id),)
+        )
+        made = replace(
+            document,
+            lease_id=new_id,
+            created_at=work.now,
+            updated_at=None,
+            deleted_at=None,
+            before_end=None,
+            degraded=False,
+            reservations=reservations,
+        )
+        work.documents[new_id] = numbered(made, asked)
+        self._engine.step()
+        offered = work.leases.get(new_id)
+        if offered is not None and offered.is_offered:
+            work.notify(document_message("lease.replacement", offered, work.documents[new_id], work.now))
+
+
+def _id(lease_id: str, of: str) -> str:
+    return str(uuid5(_REPLACEMENTS, f"{lease_id} {of}"))
+
+
+def _changed(request: LeaseRequest, near: Alternative) -> LeaseRequest:
+    nodes = request.nodes
+    if near.change == "nodes":
+        nodes = (replace(nodes[0], count=near.nodes),)
+    deadline = request.deadline
+    if deadline is not None:
+        return replace(request, nodes=nodes, duration=near.duration, deadline=max(deadline, near.start + near.duration))
+    return replace(request, nodes=nodes, start=near.start, duration=near.duration)

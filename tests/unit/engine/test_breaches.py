@@ -1,0 +1,172 @@
+"""Terms that are not kept, and what is owed for them (haizea F95; Sotomayor 2010, section 8.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.model.breach import BreachKind
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.simulation.metrics import revenue
+
+from .conftest import MakeWorld, World, request
+
+BEST_EFFORT, RESERVATION, DEADLINE = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION, LeaseKind.DEADLINE
+EXACT = {"breach_tolerance": 0}
+HOURLY = {"penalty_rate": "3600"}
+
+
+def _found(world: World) -> list[tuple[str, BreachKind, int, int, int]]:
+    return [(b.lease_id, b.kind, b.instant, b.seconds, b.node_seconds) for b in world.run.recorder.breaches]
+
+
+def _priced(lease_id: str, price: float, nodes: int = 2, **terms: int) -> LeaseRequest:
+    return replace(request(lease_id, RESERVATION, nodes, **terms), price=price)
+
+
+def test_a_late_start(make_world: MakeWorld) -> None:
+    """A penalty of 1 a second and node; the boot takes 40 s."""
+    lease = _priced("1", 1000.0, start=100, duration=300)
+    world = make_world(
+        lease, cloud=CloudBehaviour(boot_time=40), engine=EXACT, penalty="proportional", policies=HOURLY
+    ).end()
+    assert _found(world) == [("1", BreachKind.LATE_START, 140, 40, 80)]
+    assert world["1"].state is LeaseState.DONE
+    assert world["1"].penalties == pytest.approx(80.0)
+    result = world.run._result(0.0)
+    assert result.counters["breaches_late_start"] == 1
+    assert len(result.breaches) == 1
+    money = revenue(result.leases)
+    assert money is not None
+    assert [money.earned, money.penalties, money.net] == pytest.approx([1000.0, 80.0, 920.0])
+
+
+def test_without_a_policy_breaches_cost_and_count_nothing(make_world: MakeWorld) -> None:
+    lease = _priced("1", 1000.0, start=100, duration=300)
+    world = make_world(lease, cloud=CloudBehaviour(boot_time=40), engine=EXACT).end()
+    assert _found(world) == [("1", BreachKind.LATE_START, 140, 40, 80)]
+    assert world["1"].penalties == 0
+    assert not [name for name in world.run._result(0.0).counters if name.startswith("breaches")]
+
+
+@pytest.mark.parametrize(("boot_time", "breaches"), [(60, 0), (61, 1)])
+def test_a_little_late_is_no_breach(make_world: MakeWorld, boot_time: int, breaches: int) -> None:
+    world = make_world(request("1", RESERVATION, start=100), cloud=CloudBehaviour(boot_time=boot_time)).end()
+    assert len(world.run.recorder.breaches) == breaches
+
+
+def test_what_keeps_its_terms_breaches_none(make_world: MakeWorld) -> None:
+    """Preempted best-effort work and suspended deadline leases were promised nothing else."""
+    world = make_world(
+        request("1", BEST_EFFORT, 2, 5000),
+        request("2", DEADLINE, 1, 500, submitted=5, start=10, deadline=9000),
+        request("3", RESERVATION, 2, 600, submitted=10, start=1000),
+        engine=EXACT,
+    ).end()
+    assert world.counters["suspensions"] >= 1
+    assert [world[i].state for i in "123"] == [LeaseState.DONE] * 3
+    assert _found(world) == []
+
+
+def test_penalties_are_never_more_than_the_price(make_world: MakeWorld) -> None:
+    """A late start and a node that is missing for the rest: 80 and 200 at 1 a second, of a price of 100."""
+    cloud = CloudBehaviour(boot_time=40, host_failures=(HostFailure(0, 200, 10_000),))
+    world = make_world(
+        _priced("1", 100.0, start=100, duration=300),
+        cloud=cloud,
+        engine=EXACT,
+        penalty="proportional",
+        policies=HOURLY,
+    ).end()
+    assert [(kind, seconds, missing) for _, kind, _, seconds, missing in _found(world)] == [
+        (BreachKind.LATE_START, 40, 80),
+        (BreachKind.FEWER_NODES, 200, 200),
+    ]
+    assert [breach.penalty for breach in world.run.recorder.breaches] == pytest.approx([80.0, 20.0])
+    assert world["1"].penalties == pytest.approx(100.0)
+
+
+def test_nodes_are_missing_until_their_host_is_back(make_world: MakeWorld) -> None:
+    """Two of three hosts die one after the other, one comes back before the end."""
+    failures = (HostFailure(0, 200, 300), HostFailure(1, 300, 10_000))
+    world = make_world(
+        request("1", RESERVATION, 3, 1000, start=100),
+        hosts=3,
+        cloud=CloudBehaviour(host_failures=failures),
+        engine=EXACT,
+    ).end()
+    assert _found(world) == [
+        ("1", BreachKind.FEWER_NODES, 300, 100, 100),
+        ("1", BreachKind.FEWER_NODES, 500, 200, 400),
+        ("1", BreachKind.FEWER_NODES, 1100, 600, 600),
+    ]
+    assert (world["1"].missing_since, world["1"].missing_nodes) == (None, 0)
+
+
+def test_a_missing_node_that_is_replaced_is_missing_no_more(make_world: MakeWorld) -> None:
+    """The lease on the only other host ends at 700."""
+    world = make_world(
+        request("1", RESERVATION, 1, 1000, start=100),
+        request("2", RESERVATION, 1, 600, start=100),
+        cloud=CloudBehaviour(host_failures=(HostFailure(0, 200, 10_000),)),
+        engine={**EXACT, "host_repair_time": 500},
+    ).end()
+    (found,) = _found(world)
+    assert found[:2] == ("1", BreachKind.FEWER_NODES) or found[:2] == ("2", BreachKind.FEWER_NODES)
+    assert found[4] == found[3] > 0
+
+
+def test_what_fails_has_ended_early(make_world: MakeWorld) -> None:
+    """Its VMs never start; the whole of it is not delivered."""
+    cloud = CloudBehaviour(boot_failure_probability=1.0)
+    world = make_world(_priced("1", 50.0, start=100, duration=300), cloud=cloud, engine=EXACT, penalty="tiered").end()
+    assert world["1"].state is LeaseState.FAILED
+    assert _found(world) == [("1", BreachKind.ENDED_EARLY, 100, 300, 600)]
+    assert world["1"].penalties == pytest.approx(0.1 * 50)
+
+
+def test_a_missed_deadline(make_world: MakeWorld) -> None:
+    """The only host dies, and what is left cannot be done in time."""
+    world = make_world(
+        request("1", DEADLINE, 1, 1000, start=0, deadline=1500),
+        hosts=1,
+        cloud=CloudBehaviour(host_failures=(HostFailure(0, 600, 10_000),)),
+        engine=EXACT,
+    ).end()
+    assert world["1"].state is LeaseState.FAILED
+    assert [found[:2] for found in _found(world)] == [("1", BreachKind.MISSED_DEADLINE)]
+
+
+def test_an_offer_that_is_withdrawn(make_world: MakeWorld) -> None:
+    """Its hosts die while its consumer thinks about it; nothing was to be delivered yet."""
+    world = make_world(
+        hosts=1,
+        cloud=CloudBehaviour(host_failures=(HostFailure(0, 100, 100_000),)),
+        engine={"host_repair_time": 90_000},
+    )
+    world.run.engine.submit(request("1", RESERVATION, 1, 300, start=5000), offered_for=1000)
+    world.unattended_until(0).end()
+    assert world["1"].state is LeaseState.FAILED
+    assert _found(world) == [("1", BreachKind.OFFER_WITHDRAWN, 100, 900, 0)]
+
+
+def test_work_that_may_not_be_interrupted_and_is(make_world: MakeWorld) -> None:
+    """It begins late, its place is promised to another one, and what it did is lost."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, 1000, preemptible=False),
+        request("2", RESERVATION, 1, 500, submitted=10, start=1000),
+        hosts=1,
+        cloud=CloudBehaviour(boot_time=200),
+        engine=EXACT,
+    ).end()
+    assert _found(world)[0] == ("1", BreachKind.PREEMPTED, 1000, 800, 800)
+    assert world["1"].state is LeaseState.DONE
+
+
+def test_what_is_kept_free_has_no_terms(make_world: MakeWorld) -> None:
+    nothing = LeaseRequest("n", RESERVATION, (), 0, 3600, 100)
+    world = make_world(nothing, cloud=CloudBehaviour(boot_time=400), engine=EXACT).end()
+    assert _found(world) == []
