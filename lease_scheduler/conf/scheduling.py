@@ -105,8 +105,8 @@ OPTIONS: list[cfg.Opt] = [
             ("local", "VMs of one host take turns"),
             ("global", "all VMs of a lease take turns, as if the image store is what is slow"),
         ],
-        help="Which VMs of a lease cannot be shelved or unshelved at the same time; as suspend_resume_exclusion says if "
-        "it is not set.",
+        help="Which VMs of a lease cannot be shelved or unshelved at the same time; if it is not set, as "
+        "suspend_resume_exclusion says.",
     ),
     cfg.StrOpt(
         "suspend_estimate",

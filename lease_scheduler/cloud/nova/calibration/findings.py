@@ -153,7 +153,7 @@ def _exclusion(batches: Sequence[Batch], operation: Operation, name: str) -> lis
         return []
     exclusion = Exclusion.GLOBAL if any(each.exclusion is Exclusion.GLOBAL for each in told) else Exclusion.LOCAL
     reason = "; ".join(
-        f"{each.operation.value}: {each.count} at once on {each.count} hosts take {each.on_hosts:.2f} times as long as one"
+        f"{each.operation.value}: {each.count} at once on as many hosts take {each.on_hosts:.2f} times as long as one"
         for each in told
     )
     return [Option(_SCHEDULING, name, exclusion.value, reason)]

@@ -1,4 +1,4 @@
-"""The servers that are measured: ours alone, known by a tag in our own project, so that they are found after a crash."""
+"""The servers that are measured: ours alone, known by a tag in our own project, so that a crash leaves none unknown."""
 
 from __future__ import annotations
 

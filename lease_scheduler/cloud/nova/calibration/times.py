@@ -38,8 +38,10 @@ _SECOND = 1.0
 class Times(Protocol):
     """Where instants come from."""
 
-    #: How an operator would call it.
-    name: str
+    @property
+    def name(self) -> str:
+        """How an operator would call it."""
+        ...
 
     def find(
         self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
@@ -129,6 +131,38 @@ class RecordedTimes:
             found: list[dict[str, Any]] = self._nova.instance_action.get(server_id, request).events
         except NotFound:
             return []
+        return found
+
+
+class ChosenTimes:
+    """What the first operation is told by tells of all: notifications, unless Nova sends none.
+
+    Not the one for some and the other for others, since one is exact to the second only.
+    """
+
+    def __init__(self, notified: NotifiedTimes, recorded: RecordedTimes) -> None:
+        self._notified = notified
+        self._recorded = recorded
+        self._chosen: Times | None = None
+
+    @property
+    def name(self) -> str:
+        """See ``Times``."""
+        return (self._chosen or self._notified).name
+
+    def find(
+        self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
+    ) -> tuple[float, float] | None:
+        """See ``Times``."""
+        if self._chosen is not None:
+            return self._chosen.find(operation, server_id, since, requests)
+        found = self._notified.find(operation, server_id, since, requests)
+        if found is not None:
+            self._chosen = self._notified
+            return found
+        found = self._recorded.find(operation, server_id, since, requests)
+        if found is not None:
+            self._chosen = self._recorded
         return found
 
 
