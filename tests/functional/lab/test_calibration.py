@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage calibrate`` on a real Nova whose hypervisors take the time that they are told (haizea E4)."""
+"""``lease-scheduler-manage calibrate`` on a real Nova whose hypervisors take the time that they are told; haizea E4."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ _DELAYS = {"suspend": 1.0, "resume": 0.7, "snapshot": 1.2, "spawn": 0.5, "power_
 
 _MEMORY_MB = 512
 _LIMIT = 240.0
+
+#: Servers to check with: single ones, two and three at once.
+_FEW = ("--repetitions", 3, "--at-once", 2, 3, "--group-repetitions", 2)
+
 _MARK = "lease-scheduler-calibration"
 
 
@@ -128,8 +132,7 @@ def test_options_are_measured_and_true(lab: Lab, conf: Path, tmp_path: Path, tur
     assert planning.shutdown_time >= 1
     assert in_force.nova.preparation_time >= 1
 
-    words = ("--repetitions", 3, "--at-once", 2, 3, "--group-repetitions", 2)
-    done = _calibrate([conf, options], *_of_servers(), *words, "--check", "--json", check)
+    done = _calibrate([conf, options], *_of_servers(), *_FEW, "--check", "--json", check)
     print(done.stdout)
     assert done.returncode == 0, (done.stdout, done.stderr)
     told = json.loads(check.read_text())["accuracy"]
