@@ -60,7 +60,7 @@ def test_the_predictions_of_the_dissertation(
 
 
 def test_the_configurations_of_the_dissertation() -> None:
-    """haizea 5.4: two exclusions, and all numbers of VMs and memories but 8 of 1024 MB, for which a host is too small."""
+    """haizea 5.4: both exclusions, all numbers of VMs and memories but 8 of 1024 MB, which no host has."""
     found = {
         (exclusion, per_host, memory)
         for per_host, memory, local, everywhere in PREDICTIONS
@@ -77,7 +77,7 @@ def test_the_configurations_of_the_dissertation() -> None:
 
 
 def test_the_overhead_of_the_largest_configuration() -> None:
-    """haizea 5.4, equation 7.2: 32 VMs, a second each on top; the same for all, so that no command is late for long."""
+    """haizea 5.4, equation 7.2: 32 commands of a second each come on top, whatever the exclusion."""
     for exclusion, printed in ((Exclusion.LOCAL, 99.3), (Exclusion.GLOBAL, 386.0)):
         rate = (LOCAL if exclusion is Exclusion.LOCAL else GLOBAL)[0]
         # At a thousandth of the rate, as above.
@@ -182,7 +182,7 @@ def test_what_is_copied_depends_on_the_mode(mode: PreemptionMode, size: ShelvedS
 
 
 def test_shelving_has_a_rate_and_turns_of_its_own() -> None:
-    """haizea 7.2: the image store is another way than the disk of the host; those of suspending serve if none are set."""
+    """haizea 7.2: the image store is not the host's disk. Those of suspending serve where none are set."""
     vm = Resources({MEMORY_MB: 1024, DISK_GB: 10})
     options = PlanningOptions(
         suspend_rate=32,

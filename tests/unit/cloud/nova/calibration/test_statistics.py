@@ -37,7 +37,7 @@ def test_outliers_are_told_and_count() -> None:
     assert summary is not None
     assert (summary.outliers, summary.count, summary.largest) == (1, 7, 370.0)
     assert summary.mean == pytest.approx(sum(values) / 7)
-    assert outliers(values[:3] + [370.0]) == []
+    assert outliers([*values[:3], 370.0]) == []
 
 
 def test_turns_on_different_hosts() -> None:
