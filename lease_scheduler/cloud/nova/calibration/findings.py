@@ -96,21 +96,22 @@ def turns(batches: Sequence[Batch], operation: Operation) -> Turns | None:
 
     It is the largest number of them that tells.
     """
-    alone = summarize(durations(batches, operation))
-    several = [each for each in batches if each.operation is operation and each.count > 1 and each.is_complete]
-    if alone is None or not several or alone.mean <= 0:
+    complete = [each for each in batches if each.operation is operation and each.is_complete]
+    several = [each for each in complete if each.count > 1]
+    alone = _mean_rest(complete, 1, hosts=1)
+    if not alone or not several:
         return None
     count = max(each.count for each in several)
-    on_one_host = _mean_work(several, count, hosts=1)
-    on_hosts = _mean_work(several, count, hosts=count)
+    on_one_host = _mean_rest(several, count, hosts=1)
+    on_hosts = _mean_rest(several, count, hosts=count)
     exclusion = None
     if on_hosts is not None:
-        exclusion = Exclusion.GLOBAL if is_global(alone.mean, on_hosts, count) else Exclusion.LOCAL
+        exclusion = Exclusion.GLOBAL if is_global(alone, on_hosts, count) else Exclusion.LOCAL
     return Turns(
         operation,
         count,
-        None if on_one_host is None else on_one_host / alone.mean,
-        None if on_hosts is None else on_hosts / alone.mean,
+        None if on_one_host is None else on_one_host / alone,
+        None if on_hosts is None else on_hosts / alone,
         exclusion,
     )
 
@@ -140,8 +141,8 @@ def _single(batches: Iterable[Batch], operation: Operation) -> list[Sample]:
     return [each.samples[0] for each in chosen]
 
 
-def _mean_work(batches: Iterable[Batch], count: int, hosts: int) -> float | None:
-    values = [each.work for each in batches if each.count == count and each.hosts == hosts]
+def _mean_rest(batches: Iterable[Batch], count: int, hosts: int) -> float | None:
+    values = [each.rest for each in batches if each.count == count and each.hosts == hosts]
     return sum(values) / len(values) if values else None
 
 

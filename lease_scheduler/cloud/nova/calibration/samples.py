@@ -87,9 +87,9 @@ class Batch:
         return not any(sample.problem for sample in self.samples)
 
     @property
-    def work(self) -> float:
-        """Seconds from when the first host began until all were through."""
-        return max(sample.ended for sample in self.samples) - min(sample.begun for sample in self.samples)
+    def rest(self) -> float:
+        """Seconds from the last command until all were through, so that it does not matter how quickly they came."""
+        return max(sample.ended for sample in self.samples) - max(sample.commanded for sample in self.samples)
 
     @property
     def elapsed(self) -> float:

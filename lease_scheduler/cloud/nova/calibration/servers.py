@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from keystoneauth1.exceptions import ClientException as SessionError
 from novaclient.exceptions import ClientException, Conflict, NotFound
@@ -24,6 +25,8 @@ _SPEC = "lease-scheduler:calibration"
 
 #: Seconds between two looks at servers that are busy: they only say when to go on.
 _LOOK = 0.25
+
+_Wanted = TypeVar("_Wanted")
 
 _FAILURES = (ClientException, SessionError)
 
@@ -57,7 +60,7 @@ class Kind:
 class _Asked:
     """An operation that Nova was asked for.
 
-    :ivar state: of the server, when it was last looked at
+    :ivar requests: ids that Nova gave the requests for it
     """
 
     server_id: str
@@ -98,14 +101,14 @@ class Servers:
                 return _Asked("", host, commanded, problem=f"boot: Nova refuses it: {error}", is_over=True)
             return _Asked(made.id, host, commanded, _requests(made))
 
-        return self._timed(Operation.BOOT, [create(host) for host in hosts])
+        return self._timed(Operation.BOOT, _at_once(create, hosts))
 
     def operate(self, operation: Operation, servers: Sequence[tuple[str, str]]) -> list[Sample]:
         """Do the same with servers, asked for at once, and wait until it is over.
 
         :param servers: id and host of each, to which it is unshelved, too
         """
-        return self._timed(operation, [self._ask(operation, server_id, host) for server_id, host in servers])
+        return self._timed(operation, _at_once(lambda each: self._ask(operation, *each), servers))
 
     def _ask(self, operation: Operation, server_id: str, host: str) -> _Asked:
         servers = self._nova.servers
@@ -177,6 +180,11 @@ class Servers:
         if ended < begun:
             return _failed(sample, "it ends before it begins; do the clocks of the hosts agree?")
         return Sample(operation, asked.server_id, asked.host, asked.commanded, max(begun, asked.commanded), ended)
+
+
+def _at_once(ask: Callable[[_Wanted], _Asked], wanted: Sequence[_Wanted]) -> list[_Asked]:
+    with ThreadPoolExecutor(len(wanted)) as pool:
+        return list(pool.map(ask, wanted))
 
 
 def _failed(sample: Sample, problem: str) -> Sample:
