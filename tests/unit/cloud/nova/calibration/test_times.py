@@ -84,7 +84,7 @@ def test_actions_are_to_the_second_and_never_too_short() -> None:
 
 
 def test_the_first_operation_chooses() -> None:
-    """A Nova that sends no notifications is asked for its actions from then on, and never now one and then the other."""
+    """A Nova that sends no notifications is asked for its actions from then on; never one now and the other then."""
     action = {"req": [_event("compute_stop_instance", "00:00:10.000000", "00:00:12.000000")]}
     chosen = ChosenTimes(NotifiedTimes(), RecordedTimes(_Actions(action)))
     assert chosen.find(Operation.STOP, "s", _MIDNIGHT, ["unknown"]) is None
