@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -87,10 +88,9 @@ class _Books:
         self.begun = int(time.time())
         self._made: list[tuple[Document, User, int, dict[str, int], int, bool]] = []
 
-    def make(
-        self, user: User, nodes: int, duration: int, *, servers: bool, needs: Document, **terms: object
-    ) -> Document:
+    def make(self, user: User, nodes: int, *, servers: bool, needs: Document, **terms: Any) -> Document:
         """Ask for a lease."""
+        duration = terms.get("duration") or round(in_epoch(terms["end_date"]) - in_epoch(terms["start_date"]))
         if servers:
             terms["servers"] = [{**self.service.template(), "count": nodes}]
         exclusive = {"exclusive": True} if needs.get("exclusive") else {}
@@ -208,19 +208,18 @@ def _check_revenue(books: _Books, booked: list[Booked], end: int) -> None:
 def test_leases_of_all_kinds(service: Service, books: _Books) -> None:
     """One ends early, one is extended, one is cancelled; servers and whole hosts; both projects."""
     ada, bob = service.ada, service.bob
-    early = books.make(bob, 2, 120, servers=True, needs=QUARTER, kind="immediate", duration=120)
-    longer = books.make(ada, 1, 25, servers=False, needs=QUARTER, kind="immediate", duration=25)
+    early = books.make(bob, 2, servers=True, needs=QUARTER, kind="immediate", duration=120)
+    longer = books.make(ada, 1, servers=False, needs=QUARTER, kind="immediate", duration=25)
     every_host = {**QUARTER, "exclusive": True}
-    cancelled = books.make(bob, 4, 30, servers=False, needs=every_host, kind="best-effort", duration=30)
+    cancelled = books.make(bob, 4, servers=False, needs=every_host, kind="best-effort", duration=30)
     assert service.state(cancelled) == "queued"
     (start_date, start), (end_date, _) = in_seconds(PREPARATION + 10), in_seconds(PREPARATION + 40)
     dates = {"kind": "reservation", "start_date": start_date, "end_date": end_date}
-    reserved = books.make(ada, 2, 30, servers=True, needs=QUARTER, **dates)
-    whole = books.make(bob, 1, 30, servers=False, needs=every_host, **dates)
+    reserved = books.make(ada, 2, servers=True, needs=QUARTER, **dates)
+    whole = books.make(bob, 1, servers=False, needs=every_host, **dates)
     in_time = books.make(
         ada,
         2,
-        25,
         servers=True,
         needs=QUARTER,
         kind="deadline",
@@ -245,7 +244,7 @@ def test_leases_of_all_kinds(service: Service, books: _Books) -> None:
 
 def test_preempted_and_resumed(lab: Lab, service: Service, books: _Books) -> None:
     """Putting servers away and bringing them back is counted as use, and what is between is not."""
-    queued = books.make(service.ada, 4, 70, servers=True, needs=_LARGE, kind="best-effort", duration=70)
+    queued = books.make(service.ada, 4, servers=True, needs=_LARGE, kind="best-effort", duration=70)
     service.becomes(queued, "active")
     for host in _NAMES:
         lab.set_delays(host, {"snapshot": _COPYING, "spawn": _COPYING})
@@ -254,7 +253,6 @@ def test_preempted_and_resumed(lab: Lab, service: Service, books: _Books) -> Non
     reserved = books.make(
         service.bob,
         4,
-        25,
         servers=False,
         needs={**QUARTER, "exclusive": True},
         kind="reservation",
@@ -273,7 +271,7 @@ def test_preempted_and_resumed(lab: Lab, service: Service, books: _Books) -> Non
 
 def test_host_dies(lab: Lab, service: Service, books: _Books) -> None:
     """What was used before is counted, though it is lost, and so is all that is done again; not the time between."""
-    lost = books.make(service.bob, 4, 30, servers=True, needs=_LARGE, kind="best-effort", duration=30)
+    lost = books.make(service.bob, 4, servers=True, needs=_LARGE, kind="best-effort", duration=30)
     service.becomes(lost, "active")
     assert _MORTAL in {host_of(each) for each in service.servers(service.bob)}
     lab.computes_of(_MORTAL).kill()
