@@ -82,6 +82,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,
+        mapper=conf.scheduling.policy_mapper,
         pricing=conf.scheduling.policy_pricing,
         policy_options=policy_options(conf),
         deadline_preemption=conf.scheduling.mapper == "deadline",

@@ -26,7 +26,13 @@ from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableErro
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_mapper,
+    load_preemption,
+    load_pricing,
+)
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.notifier import Notifier
@@ -144,8 +150,11 @@ def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
     options = planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
+    mapper = load_mapper(conf.scheduling.policy_mapper, policies)
     deadline_preemption = conf.scheduling.mapper == "deadline"
-    return lambda site: Planner(site, options, selection, preemption, deadline_preemption=deadline_preemption)
+    return lambda site: Planner(
+        site, options, selection, preemption, deadline_preemption=deadline_preemption, mapper=mapper
+    )
 
 
 def preparation_time(conf: cfg.ConfigOpts) -> int:

@@ -26,6 +26,12 @@ OPTIONS: list[cfg.Opt] = [
         "lease_scheduler.policy.host_selection.",
     ),
     cfg.StrOpt(
+        "policy_mapper",
+        default="greedy",
+        help="How the VMs of a lease are distributed over hosts: the name of an entry point of the namespace "
+        "lease_scheduler.policy.mapper.",
+    ),
+    cfg.StrOpt(
         "policy_pricing",
         default="free",
         help="What leases cost: the name of an entry point of the namespace lease_scheduler.policy.pricing. With free "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.interfaces import HostSelection, Preemption
+from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
+from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.suspension import SuspensionModel
@@ -20,6 +21,7 @@ class PlanningContext:
     :ivar suspension: how long suspending takes
     :ivar selection: in which order hosts are filled
     :ivar preemption: who makes room for whom
+    :ivar mapper: how VMs are distributed over hosts
     """
 
     plan: Plan
@@ -27,6 +29,7 @@ class PlanningContext:
     suspension: SuspensionModel
     selection: HostSelection
     preemption: Preemption
+    mapper: Mapper = GREEDY
 
     def most_per_host(self, request: LeaseRequest) -> int:
         """How many VMs of a lease could share one host at most, those of all its node sets together."""

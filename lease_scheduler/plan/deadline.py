@@ -10,7 +10,7 @@ from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, Lease
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import exact_reservation
 from lease_scheduler.plan.imaging import at_start
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.mapper import map_vms
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, remaining_before, victims
 from lease_scheduler.plan.soonest import place_whole
@@ -95,7 +95,9 @@ def _map_moving(
             moved: list[Lease] = []
             waiting = list(candidates)
             while (
-                assignment := map_greedily(plan.availability, request, demands, start, end, context.selection)
+                assignment := map_vms(
+                    plan.availability, request, demands, start, end, context.selection, context.mapper
+                )
             ) is None:
                 while waiting:
                     victim = waiting.pop(0)

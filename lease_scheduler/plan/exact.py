@@ -115,4 +115,4 @@ def _mapped(
     present: Present | None,
 ) -> tuple[int, ...] | None:
     demands = at_start(context.plan, request, start)
-    return map_keeping(availability, request, demands, present, start, end, context.selection)
+    return map_keeping(availability, request, demands, present, start, end, context.selection, context.mapper)

@@ -11,7 +11,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import place_exactly
 from lease_scheduler.plan.fitting import Anywhere
 from lease_scheduler.plan.interfaces import HostsAt
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.plan import NotPlannableError
 
 #: How many hosts a refusal names at most.
@@ -78,7 +78,7 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
         return None
     empty = Availability(context.plan.availability.capacity)
-    if map_greedily(empty, request, demands, 0, 1, _AnyOrder()) is None:
+    if map_vms(empty, request, demands, 0, 1, _AnyOrder(), GREEDY) is None:
         return f"nodes: {request.node_count} nodes are more than the whole site can hold"
     return None
 

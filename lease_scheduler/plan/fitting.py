@@ -12,7 +12,7 @@ from lease_scheduler.plan.availability import FOREVER, Availability, IntArray, P
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.imaging import only_on
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.mapper import map_vms
 
 
 class Fitting(Protocol):
@@ -91,7 +91,8 @@ class Anywhere:
 
     def _map(self, demands: tuple[Demand, ...], start: int, end: int) -> tuple[int, ...] | None:
         context = self.context
-        return map_greedily(context.plan.availability, self.request, demands, start, end, context.selection)
+        availability = context.plan.availability
+        return map_vms(availability, self.request, demands, start, end, context.selection, context.mapper)
 
     def _fit_shorter(
         self, demands: tuple[Demand, ...], start: int, shortest_end: int, end: int

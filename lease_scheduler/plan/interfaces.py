@@ -50,6 +50,20 @@ class HostSelection(Protocol):
         ...
 
 
+class Mapper(Protocol):
+    """How the VMs of a lease are distributed over the hosts that can take some (haizea F30)."""
+
+    def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
+        """How many VMs each host gets.
+
+        :param places: how many VMs each host can take, best host first, each at least 1; there are enough
+        :param present: how many VMs of the same lease each of these hosts has already
+        :param count: how many VMs there are
+        :return: numbers for the first hosts, at most ``places`` and ``count`` in all; hosts beyond its end get none
+        """
+        ...
+
+
 class Preemption(Protocol):
     """Who may have to make room for whom (haizea F36)."""
 

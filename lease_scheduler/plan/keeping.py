@@ -11,8 +11,8 @@ import numpy as np
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.interfaces import HostSelection
-from lease_scheduler.plan.mapper import hosts_at, largest_first, map_greedily, places_for
+from lease_scheduler.plan.interfaces import HostSelection, Mapper
+from lease_scheduler.plan.mapper import distributed, hosts_at, largest_first, map_vms, places_for
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,18 @@ def map_keeping(
     start: int,
     end: int,
     selection: HostSelection,
+    mapper: Mapper,
 ) -> tuple[int, ...] | None:
     """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
 
-    VMs keep the hosts that they have where these have room; the others are placed as ``map_greedily`` does. If that is
+    VMs keep the hosts that they have where these have room; the others are placed as ``map_vms`` does. If that is
     a dead end and the hosts are not binding, all VMs are placed afresh.
     """
     if present is None or not any(host is not None for hosts in present.hosts for host in hosts):
-        return map_greedily(availability, request, demands, start, end, selection)
-    found = _kept(availability, request, demands, present, start, end, selection)
+        return map_vms(availability, request, demands, start, end, selection, mapper)
+    found = _kept(availability, request, demands, present, start, end, selection, mapper)
     if found is None and not present.binding:
-        return map_greedily(availability, request, demands, start, end, selection)
+        return map_vms(availability, request, demands, start, end, selection, mapper)
     return found
 
 
@@ -66,6 +67,7 @@ def _kept(
     start: int,
     end: int,
     selection: HostSelection,
+    mapper: Mapper,
 ) -> tuple[int, ...] | None:
     free = availability.free(start, end)
     order = largest_first(demands)
@@ -86,6 +88,7 @@ def _kept(
         for host, number in kept[index].items():
             free[:, host] -= demand.amounts * number
     ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
+    placed = sum(kept, Counter[int]())
     for index in order:
         demand = demands[index]
         missing = chosen[index].count(None)
@@ -96,11 +99,14 @@ def _kept(
             for host, number in kept[index].items():
                 places[host] = min(places[host], demand.per_host - number)
         usable = ranked[places[ranked] > 0]
-        new = np.repeat(usable, places[usable])[:missing]
-        if len(new) < missing:
+        there = np.array([placed[host] for host in usable.tolist()], dtype=np.int64)
+        taken = distributed(mapper, places[usable], there, missing)
+        if taken is None:
             return None
-        for host, number in Counter(new.tolist()).items():
+        new = np.repeat(usable[: len(taken)], taken).tolist()
+        for host, number in Counter(new).items():
             free[:, host] -= demand.amounts * number
-        fresh = iter(new.tolist())
+        placed.update(new)
+        fresh = iter(new)
         chosen[index] = [next(fresh) if host is None else host for host in chosen[index]]
     return tuple(host for hosts in chosen for host in hosts if host is not None)

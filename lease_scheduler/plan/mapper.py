@@ -1,4 +1,4 @@
-"""Which hosts: the greedy mapper (haizea F31, F33; Sotomayor 2010, algorithm 1).
+"""Which hosts: VMs are mapped to hosts for a given interval (haizea F30, F31, F33; Sotomayor 2010, algorithm 1).
 
 Algorithm 4, which lets the end of the interval shrink while it maps, is split in two here: ``plan.soonest`` first finds
 the latest end that enough hosts can hold, then this mapper maps for exactly that interval. Where VMs and hosts are
@@ -12,21 +12,37 @@ import numpy as np
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.interfaces import HostsAt, HostSelection
+from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper
 
 
-def map_greedily(
+class Greedy:
+    """Each host gets as many VMs as it can take before the next one (haizea F31, F33)."""
+
+    def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
+        """See ``interfaces.Mapper``."""
+        running_total = places.cumsum()
+        last = int(running_total.searchsorted(count))
+        taken: IntArray = places[: last + 1].copy()
+        taken[-1] -= running_total[last] - count
+        return taken
+
+
+GREEDY = Greedy()
+
+
+def map_vms(
     availability: Availability,
     request: LeaseRequest,
     demands: tuple[Demand, ...],
     start: int,
     end: int,
     selection: HostSelection,
+    mapper: Mapper,
 ) -> tuple[int, ...] | None:
     """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
 
-    Node sets are placed in decreasing order of what one VM needs; hosts are filled in the order of the policy, each
-    with as many VMs as it can take before the next one.
+    Node sets are placed in decreasing order of what one VM needs, on hosts in the order of the selection policy, as the
+    mapper distributes them.
 
     :param demands: the request's node sets in the terms of the plan
     :return: host number of each VM, in the order of the request's VMs
@@ -42,43 +58,59 @@ def map_greedily(
         return None
     hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
     ranked = selection.rank(hosts_at(availability, start, hosts), request)
-    assignment = _filled(free, demands, order, places, ranked)
+    assignment = _mapped(free, demands, order, places, ranked, mapper)
     if assignment is None and len(demands) > 1:
-        # Where node sets compete for hosts the policy's order can be a dead end, even on an empty site. By the order of
-        # their numbers ``plan.explain.too_large`` admitted the lease, so none waits for ever.
-        assignment = _filled(free, demands, order, places, np.sort(ranked))
+        # Where node sets compete for hosts the policies' choice can be a dead end, even on an empty site. This is how
+        # ``plan.explain.too_large`` admitted the lease, so none waits for ever.
+        assignment = _mapped(free, demands, order, places, np.sort(ranked), GREEDY)
     return assignment
 
 
-def _filled(
+def _mapped(
     free: IntArray,
     demands: tuple[Demand, ...],
     order: list[int],
     places: IntArray,
     ranked: IntArray,
+    mapper: Mapper,
 ) -> tuple[int, ...] | None:
     """A host for every VM when node sets and hosts are taken in the given orders.
 
     :param places: how many VMs of the first node set each host can take
     """
     placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
+    present = np.zeros(free.shape[1], dtype=np.int64)
     for turn, index in enumerate(order):
         demand = demands[index]
         if turn:
             places = places_for(free, demand)
         usable = ranked[places[ranked] > 0]
-        running_total = places[usable].cumsum()
-        if not len(usable) or running_total[-1] < demand.count:
+        taken = distributed(mapper, places[usable], present[usable], demand.count)
+        if taken is None:
             return None
-        last = int(running_total.searchsorted(demand.count))
-        chosen = usable[: last + 1]
-        taken = places[chosen]
-        taken[-1] -= running_total[last] - demand.count
+        chosen = usable[: len(taken)]
         placed[index] = np.repeat(chosen, taken)
         if turn + 1 < len(order):
+            present[chosen] += taken
             free = free.copy()
             free[:, chosen] -= demand.amounts[:, None] * taken
     return tuple(np.concatenate(placed).tolist())
+
+
+def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int) -> IntArray | None:
+    """How many of ``count`` VMs each host gets, none if there are not places enough.
+
+    :param places: how many VMs each host can take, best host first, each at least 1
+    :param present: how many VMs of the lease each host has already, same shape
+    :return: hosts beyond its end get none
+    :raises RuntimeError: the mapper does not do what it is for
+    """
+    if int(places.sum()) < count:
+        return None
+    taken = mapper.distribute(places, present, count)
+    if int(taken.sum()) != count or (taken < 0).any() or (taken > places[: len(taken)]).any():
+        raise RuntimeError(f"mapper {type(mapper).__name__} gave {taken.tolist()} for {count} VMs")
+    return taken
 
 
 def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:

@@ -16,8 +16,9 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.exact import make_room, place_exactly
-from lease_scheduler.plan.interfaces import HostSelection, Preemption
+from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
 from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
@@ -42,6 +43,7 @@ class Planner:
     :param preemption: preemption policy
     :param deadline_preemption: whether deadline leases may preempt each other (the ``deadline`` mapper)
     :param transfers: how disk images get to hosts; none if they are there whoever needs them
+    :param mapper: mapper policy
     """
 
     def __init__(
@@ -53,13 +55,14 @@ class Planner:
         *,
         deadline_preemption: bool = False,
         transfers: TransferOptions | None = None,
+        mapper: Mapper = GREEDY,
     ) -> None:
         self.plan = Plan(site)
         if transfers is not None:
             self.plan.images = Images(transfers)
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
-        self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption)
+        self.context = PlanningContext(self.plan, options, SuspensionModel(options), selection, preemption, mapper)
         self.deadline_preemption = deadline_preemption
         # Nobody's work is lost for a lease that may not be wanted in the end.
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))

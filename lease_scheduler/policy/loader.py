@@ -11,6 +11,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
+from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 
@@ -44,6 +45,15 @@ def load_host_selection(name: str, options: PolicyOptions) -> HostSelectionPolic
     return policy
 
 
+def load_mapper(name: str, options: PolicyOptions) -> MapperPolicy:
+    """The mapper of that name.
+
+    :raises InvalidValueError: there is none, or an option of it is wrong
+    """
+    policy: MapperPolicy = _load("mapper", name, options)
+    return policy
+
+
 def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
     """A pricing policy of that name, which has learnt nothing yet.
 
@@ -55,7 +65,7 @@ def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
 
 
 def policy_names(kind: str) -> list[str]:
-    """Names of the installed policies of a kind: ``admission``, ``preemption``, ``host_selection``, ``pricing``."""
+    """Names of the installed policies of a kind, e.g. ``host_selection``."""
     return sorted(ExtensionManager(_NAMESPACE + kind, invoke_on_load=False).names())
 
 

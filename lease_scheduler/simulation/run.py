@@ -16,7 +16,13 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption, load_pricing
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_mapper,
+    load_preemption,
+    load_pricing,
+)
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.metrics import users_rate
@@ -58,6 +64,7 @@ class Run:
             load_preemption(settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
+            mapper=load_mapper(settings.mapper, options),
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()

@@ -38,6 +38,7 @@ class RunSettings:
     :ivar admission: name of the admission policy
     :ivar preemption: name of the preemption policy
     :ivar host_selection: name of the host selection policy
+    :ivar mapper: name of the mapper
     :ivar pricing: name of the pricing policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
@@ -55,6 +56,7 @@ class RunSettings:
     admission: str = "accept-all"
     preemption: str = "by-kind"
     host_selection: str = "greedy"
+    mapper: str = "greedy"
     pricing: str = "free"
     policy_options: Mapping[str, str] = field(default_factory=dict)
     deadline_preemption: bool = True

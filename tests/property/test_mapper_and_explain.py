@@ -14,15 +14,16 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.explain import explain, too_large
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.mapper import map_vms
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_host_selection, load_mapper, load_preemption
 
 _TRAITS = ("gpu", "ssd")
 _SELECTIONS = {name: load_host_selection(name, PolicyOptions()) for name in ("greedy", "packing", "no-policy")}
+_MAPPERS = {name: load_mapper(name, PolicyOptions()) for name in ("greedy", "spread")}
 _PREEMPTION = load_preemption("no-preemption", PolicyOptions())
 
 
@@ -61,7 +62,8 @@ def _planners(draw: st.DrawFn) -> Planner:
     options = PlanningOptions(
         shutdown_time=draw(st.sampled_from([0, 3])), slack_threshold=draw(st.sampled_from([0, 2]))
     )
-    planner = Planner(site, options, _SELECTIONS[draw(st.sampled_from(sorted(_SELECTIONS)))], _PREEMPTION)
+    selection = _SELECTIONS[draw(st.sampled_from(sorted(_SELECTIONS)))]
+    planner = Planner(site, options, selection, _PREEMPTION, mapper=_MAPPERS[draw(st.sampled_from(sorted(_MAPPERS)))])
     for number in range(draw(st.integers(0, 8))):
         request = draw(_requests(str(number), st.just(LeaseKind.RESERVATION)))
         _granted(planner, request, number, 0)
@@ -77,23 +79,29 @@ def _granted(planner: Planner, request: LeaseRequest, sequence: int, now: int) -
 
 
 @settings(max_examples=250, deadline=None)
-@given(_planners(), _requests("new", st.just(LeaseKind.RESERVATION)), st.sampled_from(sorted(_SELECTIONS)))
+@given(
+    _planners(),
+    _requests("new", st.just(LeaseKind.RESERVATION)),
+    st.sampled_from(sorted(_SELECTIONS)),
+    st.sampled_from(sorted(_MAPPERS)),
+)
 def test_an_assignment_respects_traits_largest_units_and_what_is_free(
-    planner: Planner, request: LeaseRequest, selection: str
+    planner: Planner, request: LeaseRequest, selection: str, mapper: str
 ) -> None:
-    """haizea F3, F5, F31, F33: every VM of the lease, several of them on one host included."""
+    """haizea F3, F5, F30, F31, F33: every VM of the lease, several of them on one host included."""
     plan = planner.plan
     assert request.start is not None
     end = request.start + request.duration
     free = plan.availability.free(request.start, end)
 
-    assignment = map_greedily(
-        plan.availability, request, plan.demands(request), request.start, end, _SELECTIONS[selection]
+    demands = plan.demands(request)
+    assignment = map_vms(
+        plan.availability, request, demands, request.start, end, _SELECTIONS[selection], _MAPPERS[mapper]
     )
 
     if assignment is None:
         if len(request.nodes) == 1:
-            # With equal VMs the greedy way finds a place whenever there is one.
+            # With equal VMs every mapper finds a place whenever there is one.
             assert _room_for_equal_vms(plan.site, free, plan.classes, request.nodes[0]) < request.node_count
         return
     vms = [node_set for node_set in request.nodes for _ in range(node_set.count)]

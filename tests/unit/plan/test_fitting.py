@@ -14,7 +14,7 @@ from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.fitting import Anywhere, InPlace, latest_end
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.planner import Planner
 
 from .conftest import MakeLease, MakePlanner, new_planner
@@ -135,7 +135,7 @@ def test_the_end_is_the_latest_that_the_mapper_can_hold(
 
     def holds(end: int) -> bool:
         selection = planner.context.selection
-        return map_greedily(plan.availability, request, demands, start, end, selection) is not None
+        return map_vms(plan.availability, request, demands, start, end, selection, GREEDY) is not None
 
     found = Anywhere(planner.context, request).fit(start, shortest, 40)
     ends = [end for end in range(start + shortest, start + 41) if holds(end)]

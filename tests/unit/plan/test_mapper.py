@@ -7,16 +7,19 @@ import pytest
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.plan.interfaces import HostSelection
-from lease_scheduler.plan.mapper import map_greedily
+from lease_scheduler.plan.interfaces import HostSelection, Mapper
+from lease_scheduler.plan.keeping import Present, map_keeping
+from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.greedy import Greedy
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
+from lease_scheduler.policy.mapper.spread import Spread
 
 from .conftest import MakeLease, MakePlanner
 
-NO_POLICY, GREEDY = NoPolicy(PolicyOptions()), Greedy(PolicyOptions())
+NO_POLICY, FEWEST_LEASES = NoPolicy(PolicyOptions()), Greedy(PolicyOptions())
+SPREAD = Spread(PolicyOptions())
 FOUR = Resources({VCPU: 4, MEMORY_MB: 4096})
 
 
@@ -25,11 +28,16 @@ def _need(vcpus: int, memory: int = 1) -> Resources:
 
 
 def _mapped(
-    planner: Planner, make_lease: MakeLease, *sets: NodeSet, end: int = 100, selection: HostSelection = NO_POLICY
+    planner: Planner,
+    make_lease: MakeLease,
+    *sets: NodeSet,
+    end: int = 100,
+    selection: HostSelection = NO_POLICY,
+    mapper: Mapper = GREEDY,
 ) -> tuple[int, ...] | None:
     request = make_lease(LeaseKind.BEST_EFFORT, node_sets=sets).request
     plan = planner.plan
-    return map_greedily(plan.availability, request, plan.demands(request), 0, end, selection)
+    return map_vms(plan.availability, request, plan.demands(request), 0, end, selection, mapper)
 
 
 def test_a_host_is_filled_before_the_next_one_is_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -113,5 +121,24 @@ def test_greedy_prefers_hosts_without_leases(make_planner: MakePlanner, make_lea
     """haizea F38, F34."""
     planner = make_planner(3, FOUR, selection=NO_POLICY)
     planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 10, _need(1), start=0)), 0)
-    assert _mapped(planner, make_lease, NodeSet(2, _need(2)), selection=GREEDY) == (1, 1)
+    assert _mapped(planner, make_lease, NodeSet(2, _need(2)), selection=FEWEST_LEASES) == (1, 1)
     assert _mapped(planner, make_lease, NodeSet(2, _need(1)), selection=NO_POLICY) == (0, 0)
+
+
+def test_node_sets_of_a_lease_are_spread_together(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """The second set begins where the first one has left fewest VMs (haizea F30)."""
+    two, one = NodeSet(2, Resources({VCPU: 2})), NodeSet(3, Resources({VCPU: 1}))
+
+    assert _mapped(make_planner(3, FOUR), make_lease, two, one, mapper=SPREAD) == (0, 1, 0, 1, 2)
+
+
+def test_a_vm_that_is_added_goes_where_fewest_are(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    planner = make_planner(3, FOUR)
+    request = make_lease(LeaseKind.BEST_EFFORT, node_sets=(NodeSet(4, Resources({VCPU: 1})),)).request
+    demands = planner.plan.demands(request)
+
+    assignment = map_keeping(
+        planner.plan.availability, request, demands, Present.of(request, (0, 0, 1, None)), 0, 100, NO_POLICY, SPREAD
+    )
+
+    assert assignment == (0, 0, 1, 2)

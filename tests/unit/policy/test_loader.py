@@ -14,6 +14,7 @@ def test_every_policy_of_the_specification_is_installed() -> None:
         "no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline", "by-kind",
     }  # fmt: skip
     assert set(loader.policy_names("pricing")) >= {"free", "constant", "random", "maximum", "adaptive"}
+    assert set(loader.policy_names("mapper")) >= {"greedy", "spread"}
     assert set(loader.policy_names("host_selection")) >= {"greedy", "no-policy", "packing"}
 
 
@@ -23,6 +24,7 @@ def test_every_installed_policy_loads() -> None:
         "admission": loader.load_admission,
         "preemption": loader.load_preemption,
         "host_selection": loader.load_host_selection,
+        "mapper": loader.load_mapper,
         "pricing": loader.load_pricing,
     }
     for kind, load in loaders.items():

@@ -1,0 +1,1 @@
+"""Mapper: how VMs are distributed over hosts. stevedore namespace ``lease_scheduler.policy.mapper``."""
