@@ -227,8 +227,10 @@ def _measure(options: argparse.Namespace, site: _Site, times: Times, planned: Se
             console = Console(stderr=True)
             with Progress(console=console, disable=not console.is_terminal) as progress:
                 task = progress.add_task("", total=len(planned))
-                for each in planned:
+                for number, each in enumerate(planned, start=1):
                     progress.update(task, description=_name(each))
+                    if not console.is_terminal:
+                        _say(f"{number} of {len(planned)}: {_name(each)}")
                     measure(ours, kind, each, ways, _keeper(batches))
                     progress.advance(task)
                     if _is_hopeless(batches):

@@ -201,7 +201,7 @@ def _check_revenue(books: _Books, booked: list[Booked], end: int) -> None:
         if each.lease["state"] == "done":
             # One that is extended is paid from when it really began.
             assert 0 <= each.duration - each.lease["duration"] <= accounts.NOTICE
-            earned[each.project_id] += each.nodes * each.lease["duration"] / 3_600 * _RATE  # type: ignore[assignment]
+            earned[each.project_id] += each.nodes * each.lease["duration"] / 3_600 * _RATE
     told = _usage(books.service, books.begun, end)
     for project, amount in earned.items():
         assert told[project]["revenue"]["earned"] == pytest.approx(amount, abs=1e-5)

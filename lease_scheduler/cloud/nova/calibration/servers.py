@@ -28,6 +28,8 @@ _LOOK = 0.25
 
 _Wanted = TypeVar("_Wanted")
 
+_SOFT_DELETED = "SOFT_DELETED"
+
 _FAILURES = (ClientException, SessionError)
 
 #: In which state a server is when an operation is over; none if it is gone.
@@ -162,9 +164,13 @@ class Servers:
         elif server.status == wanted:
             asked.is_over = True
         elif operation is Operation.SHELVE and server.status == of.SHELVED:
-            with suppress(Conflict, *_FAILURES):
+            with suppress(*_FAILURES):
                 # Where Nova leaves what is shelved on its host for a while.
                 asked.requests += _requests(self._nova.servers.shelve_offload(server))
+        elif operation is Operation.DELETE and server.status == _SOFT_DELETED:
+            with suppress(*_FAILURES):
+                # Where Nova keeps what is deleted for a while, in case it is wanted again.
+                asked.requests += _requests(self._nova.servers.force_delete(server))
 
     def _sample(self, operation: Operation, asked: _Asked) -> Sample:
         sample = Sample(operation, asked.server_id, asked.host, asked.commanded, problem=asked.problem)
