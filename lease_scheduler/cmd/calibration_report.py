@@ -43,7 +43,7 @@ class Setting:
         date = datetime.fromtimestamp(self.begun, UTC).strftime("%Y-%m-%d %H:%M")
         return [
             f"Measured by lease-scheduler-manage calibrate, begun {date} UTC, on {', '.join(self.hosts)},",
-            f"with servers of flavor {self.flavor} and image {self.image}: {self.size.memory_mb} MB of memory, "
+            f"with servers of flavor {self.flavor} and image {self.image}: {self.size.memory_mb} MB of memory,",
             f"{self.size.disk_mb} MB of disk. Times are from {self.source}.",
         ]
 
