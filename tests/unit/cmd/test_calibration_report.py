@@ -69,7 +69,7 @@ def test_tables() -> None:
 
 
 def test_everything_as_json() -> None:
-    """Samples that failed, too; a ratio is told where there is one only."""
+    """Samples that failed, too, and what was predicted."""
     batches = _batches()
     checks = accuracies(
         batches, Resources({MEMORY_MB: 1024}), PlanningOptions(suspend_rate=128, override_resume_time=0)
