@@ -52,8 +52,9 @@ _LARGE = {"VCPU": 8, "MEMORY_MB": 9_000, "DISK_GB": 2}
 #: Money per node and hour.
 _RATE = 2.5
 
-#: Seconds for which shelving and unshelving go on, and what is planned for each.
-_COPYING, _PLANNED = 10.0, 16
+#: Seconds for which shelving and unshelving go on, and what is planned for each: more for the one, so that it is over in
+#: time, and less for the other, since what comes back before its time is not counted until then.
+_COPYING, _PLANNED, _PLANNED_BACK = 10.0, 16, 5
 
 #: Seconds of a slice of the day.
 _SLICE = 5
@@ -69,7 +70,7 @@ def service(lab: Lab) -> Iterator[Service]:
         "scheduling": {
             "policy_pricing": "constant",
             "override_suspend_time": _PLANNED,
-            "override_resume_time": _PLANNED,
+            "override_resume_time": _PLANNED_BACK,
             "force_scheduling_threshold": 0,
         },
         "policy": {"pricing_rate": _RATE},
