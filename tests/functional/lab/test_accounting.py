@@ -52,8 +52,8 @@ _LARGE = {"VCPU": 8, "MEMORY_MB": 9_000, "DISK_GB": 2}
 #: Money per node and hour.
 _RATE = 2.5
 
-#: Seconds for which shelving and unshelving go on, and what is planned for each: more for the one, so that it is over in
-#: time, and less for the other, since what comes back before its time is not counted until then.
+#: Seconds for which shelving and unshelving go on, and what is planned for each: more for the one, so that it is over
+#: in time, and less for the other, since what comes back before its time is not counted until then.
 _COPYING, _PLANNED, _PLANNED_BACK = 10.0, 16, 5
 
 #: Seconds of a slice of the day.
