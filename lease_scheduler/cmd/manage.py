@@ -11,7 +11,7 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import track
 
-from lease_scheduler.cmd import blazar_import, configuration
+from lease_scheduler.cmd import blazar_import, calibrate, configuration
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.wiring import clock, database, driver, engine_client
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     again = commands.add_parser("reconcile", help="compare leases with the cloud now and repair what differs")
     again.set_defaults(run=_reconcile)
     blazar_import.add_to(commands)
+    calibrate.add_to(commands)
     return parser
 
 

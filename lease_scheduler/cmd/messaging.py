@@ -19,18 +19,19 @@ _UNKNOWN = {
 }
 
 
-def _complete(conf: cfg.ConfigOpts) -> None:
+def complete(conf: cfg.ConfigOpts) -> None:
+    """Make all options known that a transport needs."""
     for group, option in _UNKNOWN.items():
         conf.register_opt(option, group=group)
 
 
 def rpc_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport for requests to the engine."""
-    _complete(conf)
+    complete(conf)
     return oslo_messaging.get_rpc_transport(conf)
 
 
 def notification_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport for notifications."""
-    _complete(conf)
+    complete(conf)
     return oslo_messaging.get_notification_transport(conf)

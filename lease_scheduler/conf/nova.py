@@ -39,8 +39,8 @@ OPTIONS: list[cfg.Opt] = [
         "operations",
         default=20,
         min=1,
-        help="Servers that are shelved, unshelved or moved at the same time at most. [scheduling] suspend_rate and "
-        "resume_rate have to fit what then remains for each.",
+        help="Servers that are shelved, unshelved or moved at the same time at most. The rates in "
+        "[scheduling] have to fit what then remains for each.",
     ),
     cfg.IntOpt("operations_per_host", default=4, min=1, help="The same on one compute host."),
     cfg.StrOpt(

@@ -108,6 +108,25 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="Which VMs of a lease cannot be suspended or resumed at the same time.",
     ),
+    cfg.FloatOpt(
+        "shelve_rate",
+        min=0.001,
+        help="MB that are saved in a second of a VM that is shelved; suspend_rate if it is not set.",
+    ),
+    cfg.FloatOpt(
+        "unshelve_rate",
+        min=0.001,
+        help="MB that are loaded in a second of a VM that is unshelved; resume_rate if it is not set.",
+    ),
+    cfg.StrOpt(
+        "shelve_exclusion",
+        choices=[
+            ("local", "VMs of one host take turns"),
+            ("global", "all VMs of a lease take turns, as if the image store is what is slow"),
+        ],
+        help="Which VMs of a lease cannot be shelved or unshelved at the same time; if it is not set, as "
+        "suspend_resume_exclusion says.",
+    ),
     cfg.StrOpt(
         "suspend_estimate",
         default="model",

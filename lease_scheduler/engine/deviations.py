@@ -209,6 +209,8 @@ class Deviations:
         """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
         state = self._state
         operation = state.operations.pop(lease.lease_id, None)
+        if operation is not None:
+            state.account(operation, lease, now)
         if lease.active_since is not None:
             lease = state.stop_counting(lease, now)
             is_over = lease.reservations[0].run_end <= now and lease.reservations[0].closing is Closing.SHUTDOWN

@@ -91,16 +91,13 @@ class Lifecycle:
             else:
                 self._activate(lease, now)
         elif kind is OperationKind.STOP:
-            self._state.recorder.occupied(lease, "shutdown", operation.begun, now, operation.assignment)
             self._state.finish(lease, LeaseState.DONE, now)
             self._deviations.hosts_came_free(operation.assignment, now, held_until)
         elif kind is OperationKind.RESUME:
-            self._state.recorder.occupied(lease, "resume", operation.begun, now, operation.assignment)
             ready = self._state.put(lease.to(LeaseState.RESUMED_READY))
             if now >= ready.reservations[0].run_start:
                 self._activate(ready, now)
         elif kind is OperationKind.SUSPEND:
-            self._state.recorder.occupied(lease, "suspend", operation.begun, now, operation.assignment)
             self._suspended(lease, operation, now)
             self._deviations.hosts_came_free(operation.assignment, now, held_until)
         else:

@@ -21,6 +21,13 @@ PREPARATION_INTERVAL = 5
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
 
+#: Operations during which a lease has its hosts, and how that is called. Until a start is over it has nothing of them.
+_PHASES = {
+    OperationKind.RESUME: "resume",
+    OperationKind.SUSPEND: "suspend",
+    OperationKind.STOP: "shutdown",
+}
+
 
 @dataclass(frozen=True)
 class EngineOptions:
@@ -214,6 +221,12 @@ class EngineState:
         if overdue is not None:
             self.agenda.push(lease, overdue)
 
+    def account(self, operation: Operation, lease: Lease, now: int) -> None:
+        """Count an operation that ends now, be it that it is done, has failed or is broken off."""
+        phase = _PHASES.get(operation.kind)
+        if phase is not None:
+            self.recorder.occupied(lease, phase, operation.begun, now, operation.assignment)
+
     def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> Lease:
         """Bring a lease to its end: it holds nothing any more and leaves the plan.
 
@@ -223,7 +236,9 @@ class EngineState:
             lease = self.breaches.failed(lease, now)
         over = self.breaches.whole(lease, now).to(state, reason=reason)
         final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
-        self.operations.pop(lease.lease_id, None)
+        broken_off = self.operations.pop(lease.lease_id, None)
+        if broken_off is not None:
+            self.account(broken_off, lease, now)
         self.running.discard(lease.lease_id)
         self.failed_boots.pop(lease.lease_id, None)
         self.put(final)

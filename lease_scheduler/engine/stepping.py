@@ -177,6 +177,7 @@ class Steps:
         operation = self._state.operations.pop(lease.lease_id, None)
         if operation is None:
             return
+        self._state.account(operation, lease, now)
         if event.kind is EventKind.COMPLETED:
             self._lifecycle.completed(operation, lease, now)
         else:

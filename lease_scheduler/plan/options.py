@@ -66,6 +66,9 @@ class PlanningOptions:
     :ivar suspend_rate: MB/s at which memory is saved
     :ivar resume_rate: MB/s at which memory is loaded
     :ivar exclusion: which VMs of a lease are saved one after the other
+    :ivar shelve_rate: MB/s at which a VM that leaves its host is saved; none for ``suspend_rate``
+    :ivar unshelve_rate: MB/s at which it is loaded; none for ``resume_rate``
+    :ivar shelve_exclusion: which VMs of a lease leave their hosts one after the other; none for ``exclusion``
     :ivar override_suspend_time: seconds per VM in place of memory / rate; none to compute it
     :ivar override_resume_time: the same for resuming
     :ivar stop_time: seconds to stop one VM of a lease that is stopped when it has to make room
@@ -93,6 +96,9 @@ class PlanningOptions:
     suspend_rate: float = 50.0
     resume_rate: float = 50.0
     exclusion: Exclusion = Exclusion.LOCAL
+    shelve_rate: float | None = None
+    unshelve_rate: float | None = None
+    shelve_exclusion: Exclusion | None = None
     override_suspend_time: int | None = None
     override_resume_time: int | None = None
     stop_time: int = 60

@@ -32,19 +32,21 @@ class SuspensionModel:
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Seconds to suspend all VMs, one host index per VM."""
-        return self._total(self._per_vm(request, suspend=True), assignment)
+        return self._total(request, self._per_vm(request, suspend=True), assignment)
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Seconds to resume all VMs, one host index per VM."""
-        return self._options.resume_buffer + self._total(self._per_vm(request, suspend=False), assignment)
+        return self._options.resume_buffer + self._total(request, self._per_vm(request, suspend=False), assignment)
 
     def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
-        return self._estimate(self._per_vm(request, suspend=True), most_per_host)
+        return self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
         """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
-        return self._options.resume_buffer + self._estimate(self._per_vm(request, suspend=False), most_per_host)
+        return self._options.resume_buffer + self._estimate(
+            request, self._per_vm(request, suspend=False), most_per_host
+        )
 
     def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
         """How long a run that ends in a suspension must last at least to be worth it (haizea F55)."""
@@ -70,11 +72,24 @@ class SuspensionModel:
             # Nothing is copied; the guest is given time to end.
             return [(node_set.count, options.stop_time if suspend else 0) for node_set in request.nodes]
         fixed = options.override_suspend_time if suspend else options.override_resume_time
-        rate = options.suspend_rate if suspend else options.resume_rate
+        rate = self._rate(request, suspend=suspend)
         return [
             (node_set.count, ceil(self._saved_mb(request, node_set) / rate) if fixed is None else fixed)
             for node_set in request.nodes
         ]
+
+    def _rate(self, request: LeaseRequest, *, suspend: bool) -> float:
+        """MB/s at which the VMs of a lease are saved or loaded."""
+        options = self._options
+        rate, of_leaving = options.resume_rate, options.unshelve_rate
+        if suspend:
+            rate, of_leaving = options.suspend_rate, options.shelve_rate
+        return of_leaving if of_leaving is not None and request.preemption_mode.leaves_host else rate
+
+    def _takes_turns_everywhere(self, request: LeaseRequest) -> bool:
+        options = self._options
+        exclusion = options.shelve_exclusion if request.preemption_mode.leaves_host else None
+        return (exclusion or options.exclusion) is Exclusion.GLOBAL
 
     def _saved_mb(self, request: LeaseRequest, node_set: NodeSet) -> int:
         """MB that are saved of a VM."""
@@ -82,10 +97,10 @@ class SuspensionModel:
             return node_set.resources.get(DISK_GB, 0) * 1024
         return node_set.resources.get(MEMORY_MB, 0)
 
-    def _total(self, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
+    def _total(self, request: LeaseRequest, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
         count = sum(number for number, _ in per_vm)
         overhead = self._options.enactment_overhead * count
-        if self._options.exclusion is Exclusion.GLOBAL:
+        if self._takes_turns_everywhere(request):
             return overhead + sum(number * seconds for number, seconds in per_vm)
         if len(per_vm) == 1 and len(set(assignment)) == count:
             return overhead + per_vm[0][1]
@@ -95,11 +110,11 @@ class SuspensionModel:
             on_host[host] += seconds
         return overhead + max(on_host.values())
 
-    def _estimate(self, per_vm: list[tuple[int, int]], most_per_host: int) -> int:
+    def _estimate(self, request: LeaseRequest, per_vm: list[tuple[int, int]], most_per_host: int) -> int:
         count = sum(number for number, _ in per_vm)
         overhead = self._options.enactment_overhead * count
         everything = sum(number * seconds for number, seconds in per_vm)
-        if self._options.suspend_estimate is Estimate.SUM or self._options.exclusion is Exclusion.GLOBAL:
+        if self._options.suspend_estimate is Estimate.SUM or self._takes_turns_everywhere(request):
             return overhead + everything
         longest = max(seconds for _, seconds in per_vm)
         return overhead + min(everything, min(count, most_per_host) * longest)
@@ -112,10 +127,11 @@ class SuspensionModel:
         VMs that exclude each other take turns (haizea F74): those of one host, or all of the lease.
         """
         durations = [seconds for number, seconds in self._per_vm(request, suspend=suspend) for _ in range(number)]
+        takes_turns_everywhere = self._takes_turns_everywhere(request)
         free_at: defaultdict[int, int] = defaultdict(lambda: start)
         turns = []
         for vm, (host, seconds) in enumerate(zip(assignment, durations, strict=True)):
-            lane = 0 if self._options.exclusion is Exclusion.GLOBAL else host
+            lane = 0 if takes_turns_everywhere else host
             end = free_at[lane] + seconds + self._options.enactment_overhead
             turns.append((vm, free_at[lane], end))
             free_at[lane] = end

@@ -81,6 +81,7 @@ class Listener:
         self._queue = queue
         self._queue_ttl = queue_ttl
         self._stopping = Event()
+        self._listens = Event()
         self._thread: Thread | None = None
 
     def start(self, on_hint: Callable[[Hint], None]) -> None:
@@ -88,10 +89,22 @@ class Listener:
 
         :param on_hint: called from several threads; must be quick
         """
+        self.start_with(_Endpoint(on_hint))
+
+    def start_with(self, endpoint: Any) -> None:
+        """The same for whoever wants to have the notifications as they are.
+
+        :param endpoint: with methods ``info`` and ``error``, as oslo.messaging calls them, from several threads
+        """
         self._stopping = Event()
-        arguments = (on_hint, self._stopping)
+        self._listens.clear()
+        arguments = (endpoint, self._stopping)
         self._thread = Thread(target=self._listen, args=arguments, name="nova-notifications", daemon=True)
         self._thread.start()
+
+    def is_listening(self, timeout: float) -> bool:
+        """Wait for so many seconds at most until nothing is missed any more; whether that is so."""
+        return self._listens.wait(timeout)
 
     def stop(self) -> None:
         """Listen no more."""
@@ -100,17 +113,18 @@ class Listener:
             self._thread.join(_END_LIMIT)
             self._thread = None
 
-    def _listen(self, on_hint: Callable[[Hint], None], stopping: Event) -> None:
+    def _listen(self, endpoint: Any, stopping: Event) -> None:
         while not stopping.is_set():
             transport = None
             try:
                 transport = self._make_transport()
                 _let_queues_expire(transport, self._queue_ttl)
                 server = oslo_messaging.get_notification_listener(
-                    transport, self._targets, [_Endpoint(on_hint)], executor="threading", pool=self._queue
+                    transport, self._targets, [endpoint], executor="threading", pool=self._queue
                 )
                 # Waits for the broker, and from then on comes back to it by itself.
                 server.start()
+                self._listens.set()
                 LOG.info("listening to notifications of Nova")
                 stopping.wait()
                 server.stop()

@@ -195,9 +195,9 @@ class Lab:
         """The process that runs a host's compute service."""
         return next(each for each in self.computes if host in each.hosts)
 
-    def set_delays(self, host: str, delays: Mapping[str, float]) -> None:
-        """Change how long the steps of a host take, from the next step on."""
-        self.computes_of(host).set_delays(host, delays)
+    def set_delays(self, host: str, delays: Mapping[str, float], turns: str = "") -> None:
+        """Change how long the steps of a host take, from the next step on; see ``NovaComputes.set_delays``."""
+        self.computes_of(host).set_delays(host, delays, turns)
 
     def hosts_up(self, admin: CloudClient | None = None) -> set[str]:
         """Names of the hosts that Nova sees, and sees up."""

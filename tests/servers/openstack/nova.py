@@ -258,11 +258,16 @@ class NovaComputes(NovaWorker):
         self.name = f"nova-compute-{process}"
         self.hosts = {host.name: host for host in hosts}
         self._delays = {host.name: dict(host.delays) for host in hosts}
+        self._turns = dict.fromkeys(self.hosts, "")
         self._conductor = conductor
 
-    def set_delays(self, host: str, delays: Mapping[str, float]) -> None:
-        """Change how long the steps of a host take, from the next step on; those that are not named take no time."""
-        self._delays[host] = dict(delays)
+    def set_delays(self, host: str, delays: Mapping[str, float], turns: str = "") -> None:
+        """Change how long the steps of a host take, from the next step on; those that are not named take no time.
+
+        :param turns: ``host`` for one step after the other on the host, ``all`` for one after the other on all of this
+            process, nothing for side by side
+        """
+        self._delays[host], self._turns[host] = dict(delays), turns
         self._write_hosts()
 
     @property
@@ -279,7 +284,10 @@ class NovaComputes(NovaWorker):
 
     def _write_hosts(self) -> None:
         unfinished = self._hosts_file.with_suffix(".new")
-        document = {name: asdict(host) | {"delays": self._delays[name]} for name, host in self.hosts.items()}
+        document = {
+            name: asdict(host) | {"delays": self._delays[name], "turns": self._turns[name]}
+            for name, host in self.hosts.items()
+        }
         unfinished.write_text(json.dumps(document))
         unfinished.rename(self._hosts_file)
 

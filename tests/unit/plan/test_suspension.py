@@ -59,6 +59,35 @@ def test_the_predictions_of_the_dissertation(
         assert model.resume_time(request, assignment) == turns * ceil(memory / rates[1])
 
 
+def test_the_configurations_of_the_dissertation() -> None:
+    """haizea 5.4: both exclusions, all numbers of VMs and memories but 8 of 1024 MB, which no host has."""
+    found = {
+        (exclusion, per_host, memory)
+        for per_host, memory, local, everywhere in PREDICTIONS
+        for exclusion, _ in ((Exclusion.LOCAL, local), (Exclusion.GLOBAL, everywhere))
+    }
+    assert found == {
+        (exclusion, per_host, memory)
+        for exclusion in Exclusion
+        for per_host in (1, 2, 4, 8)
+        for memory in (512, 768, 1024)
+        if (per_host, memory) != (8, 1024)
+    }
+    assert len(found) == 22
+
+
+def test_the_overhead_of_the_largest_configuration() -> None:
+    """haizea 5.4, equation 7.2: 32 commands of a second each come on top, whatever the exclusion."""
+    for exclusion, printed in ((Exclusion.LOCAL, 99.3), (Exclusion.GLOBAL, 386.0)):
+        rate = (LOCAL if exclusion is Exclusion.LOCAL else GLOBAL)[0]
+        # At a thousandth of the rate, as above.
+        options = PlanningOptions(suspend_rate=rate / 1000, exclusion=exclusion, enactment_overhead=1000)
+        found = SuspensionModel(options).suspend_time(
+            _request((32, 768)), [host for host in range(4) for _ in range(8)]
+        )
+        assert found / 1000 == pytest.approx(32 + printed, abs=0.1)
+
+
 def test_each_command_takes_its_time() -> None:
     """haizea F71: N * e on top, equation 7.2."""
     for exclusion, expected in ((Exclusion.LOCAL, 4 * 3 + 2 * 32), (Exclusion.GLOBAL, 4 * 3 + 4 * 32)):
@@ -150,6 +179,33 @@ def test_what_is_copied_depends_on_the_mode(mode: PreemptionMode, size: ShelvedS
     model = SuspensionModel(PlanningOptions(suspend_rate=32, resume_rate=32, shelved_size=size, stop_time=45))
     assert model.suspend_time(request, (0,)) == seconds
     assert model.resume_time(request, (0,)) == (0 if mode is PreemptionMode.STOP else seconds)
+
+
+def test_shelving_has_a_rate_and_turns_of_its_own() -> None:
+    """haizea 7.2: the image store is not the host's disk. Those of suspending serve where none are set."""
+    vm = Resources({MEMORY_MB: 1024, DISK_GB: 10})
+    options = PlanningOptions(
+        suspend_rate=32,
+        resume_rate=64,
+        shelve_rate=16,
+        unshelve_rate=8,
+        shelve_exclusion=Exclusion.GLOBAL,
+        suspend_estimate=Estimate.MODEL,
+    )
+    expected = {
+        PreemptionMode.SUSPEND: (32, 16),
+        PreemptionMode.SHELVE: (2 * 64, 2 * 128),
+        PreemptionMode.MIGRATE: (2 * 64, 2 * 128),
+    }
+    for mode, (away, back) in expected.items():
+        request = LeaseRequest(
+            "1", LeaseKind.BEST_EFFORT, (NodeSet(2, vm),), 0, duration=10, preemptible=True, preemption_mode=mode
+        )
+        model, unset = SuspensionModel(options), SuspensionModel(PlanningOptions(suspend_rate=32, resume_rate=64))
+        assert (model.suspend_time(request, (0, 1)), model.resume_time(request, (0, 1))) == (away, back)
+        assert (model.suspend_estimate(request, 1), model.resume_estimate(request, 1)) == (away, back)
+        assert max(end for _, _, end in model.turns(request, (0, 1), 0, suspend=True)) == away
+        assert (unset.suspend_time(request, (0, 1)), unset.resume_time(request, (0, 1))) == (32, 16)
 
 
 def test_vms_that_exclude_each_other_take_turns() -> None:

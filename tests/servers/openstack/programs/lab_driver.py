@@ -6,7 +6,9 @@ import json
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from nova.virt import fake
@@ -37,6 +39,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
 
     _hosts_file: Path
     _folder: Path
+    _of_all = Lock()
 
     @classmethod
     def configure(cls, hosts_file: Path, folder: Path) -> None:
@@ -45,6 +48,7 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
 
     def init_host(self, host: str) -> None:
         """Take the size of the host, and the servers that it had."""
+        self._of_host = Lock()
         size = self._settings(host)
         self.vcpus, self.memory_mb, self.local_gb = size["vcpus"], size["memory_mb"], size["disk_gb"]
         self.resources = fake.Resources(self.vcpus, self.memory_mb, self.local_gb)
@@ -78,7 +82,10 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
 
     def _pause(self, step: str) -> None:
         # Read each time, so that a test can change it.
-        time.sleep(self._settings(self._host)["delays"].get(step, 0))
+        settings = self._settings(self._host)
+        locks = {"host": self._of_host, "all": self._of_all}
+        with locks.get(settings.get("turns", ""), nullcontext()):
+            time.sleep(settings["delays"].get(step, 0))
 
     def _remember(self) -> None:
         new = self._memory.with_suffix(".new")

@@ -1,0 +1,176 @@
+"""From samples to options (haizea F69-F72, F94)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from oslo_config import cfg
+
+from lease_scheduler.cloud.nova.calibration import findings
+from lease_scheduler.cloud.nova.calibration.accuracy import accuracies
+from lease_scheduler.cloud.nova.calibration.findings import Size
+from lease_scheduler.cloud.nova.calibration.rounds import rounds
+from lease_scheduler.cloud.nova.calibration.samples import Batch, Operation, Sample
+from lease_scheduler.conf import opts
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.plan.options import Exclusion, PlanningOptions, ShelvedSize
+
+_SIZE = Size(memory_mb=1024, disk_mb=20_480, shelved=ShelvedSize.DISK)
+
+
+def _batch(operation: Operation, hosts: Sequence[str], seconds: Sequence[float], overhead: float = 0.5) -> Batch:
+    samples = [
+        Sample(operation, f"s{number}", host, 100.0, 100.0 + overhead, 100.0 + overhead + took)
+        for number, (host, took) in enumerate(zip(hosts, seconds, strict=True))
+    ]
+    return Batch(operation, 0, samples)
+
+
+def _failed(operation: Operation) -> Batch:
+    return Batch(operation, 0, [Sample(operation, "s", "a", 100.0, problem="suspend: too long")])
+
+
+def _values(batches: Sequence[Batch], size: Size = _SIZE) -> dict[str, str]:
+    return {f"{each.group}.{each.name}": each.value for each in findings.options(batches, size)}
+
+
+def _of_all(seconds: float) -> list[Batch]:
+    return [_batch(operation, ["a"], [seconds]) for operation in Operation for _ in range(3)]
+
+
+def test_every_option_comes_of_its_operation() -> None:
+    batches = [
+        _batch(operation, ["a"], [took])
+        for operation, took in (
+            (Operation.BOOT, 40.2),
+            (Operation.SUSPEND, 16.0),
+            (Operation.RESUME, 8.0),
+            (Operation.SHELVE, 64.0),
+            (Operation.UNSHELVE, 32.0),
+            (Operation.STOP, 20.1),
+            (Operation.START, 5.0),
+            (Operation.DELETE, 3.5),
+        )
+        for _ in range(2)
+    ]
+    assert _values(batches) == {
+        "scheduling.suspend_rate": "64.00",
+        "scheduling.resume_rate": "128.00",
+        "scheduling.shelve_rate": "320.00",
+        "scheduling.unshelve_rate": "640.00",
+        "scheduling.shelved_size": "disk",
+        "scheduling.enactment_overhead": "1",
+        "scheduling.stop_time": "21",
+        "scheduling.shutdown_time": "4",
+        "nova.preparation_time": "41",
+    }
+    by_memory = Size(1024, 20_480, ShelvedSize.MEMORY)
+    assert _values(batches, by_memory)["scheduling.shelve_rate"] == "16.00"
+
+
+def test_the_service_knows_all_options() -> None:
+    """What is written is read back."""
+    conf = cfg.ConfigOpts()
+    opts.register(conf)
+    conf([])
+    several = [_batch(operation, ["a", "b"], [9.0, 9.0]) for operation in Operation]
+    for option in findings.options([*_of_all(7.0), *several], _SIZE):
+        conf.set_override(option.name, option.value, group=option.group)
+        assert conf[option.group][option.name] is not None
+
+
+def test_what_failed_is_left_out_and_counted() -> None:
+    batches = [*_of_all(10.0), _failed(Operation.SUSPEND)]
+    assert findings.durations(batches, Operation.SUSPEND) == [pytest.approx(10.0)] * 3
+    assert findings.failures(batches, Operation.SUSPEND) == ["suspend: too long"]
+    alone = [_batch(Operation.SUSPEND, ["a"], [10.0]), _failed(Operation.SUSPEND)]
+    assert "scheduling.suspend_rate" not in _values(alone)
+
+
+@pytest.mark.parametrize(
+    ("on_hosts", "expected"),
+    [([10.0, 11.0, 10.5, 10.0], Exclusion.LOCAL), ([10.0, 20.0, 30.0, 40.0], Exclusion.GLOBAL)],
+)
+def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expected: Exclusion) -> None:
+    """haizea F69, F70: whatever happens on one host."""
+    batches = [
+        *_of_all(10.0),
+        _batch(Operation.SUSPEND, "aaaa", [10.0, 20.0, 30.0, 40.0]),
+        _batch(Operation.SUSPEND, "abcd", on_hosts),
+        # Fewer servers tell less.
+        _batch(Operation.SUSPEND, "ab", [10.0, 20.0]),
+    ]
+    found = findings.turns(batches, Operation.SUSPEND)
+    assert found is not None
+    assert (found.count, found.exclusion) == (4, expected)
+    # The way of the command is half a second.
+    assert found.on_one_host == pytest.approx(40.5 / 10.5)
+    assert _values(batches)["scheduling.suspend_resume_exclusion"] == expected.value
+    assert "scheduling.shelve_exclusion" not in _values(batches)
+
+
+def test_one_host_tells_nothing_of_turns() -> None:
+    batches = [*_of_all(10.0), _batch(Operation.SHELVE, "aa", [10.0, 20.0])]
+    found = findings.turns(batches, Operation.SHELVE)
+    assert found is not None
+    assert (found.on_hosts, found.exclusion) == (None, None)
+    assert "scheduling.shelve_exclusion" not in _values(batches)
+
+
+def test_one_direction_that_takes_turns_is_enough() -> None:
+    batches = [
+        *_of_all(10.0),
+        _batch(Operation.SHELVE, "ab", [10.0, 10.0]),
+        _batch(Operation.UNSHELVE, "ab", [10.0, 20.0]),
+    ]
+    assert _values(batches)["scheduling.shelve_exclusion"] == "global"
+
+
+def test_preparation_is_long_enough_for_several_boots() -> None:
+    batches = [*_of_all(10.0), *[_batch(Operation.BOOT, "aa", [10.0, 25.0], overhead=0.4) for _ in range(2)]]
+    assert _values(batches)["nova.preparation_time"] == "26"
+
+
+def test_observed_by_predicted() -> None:
+    """haizea E4, equation 7.2: more than 1 is an under-estimate."""
+    options = PlanningOptions(
+        suspend_rate=64, resume_rate=64, shelve_rate=640, shelve_exclusion=Exclusion.GLOBAL, enactment_overhead=1,
+        shelved_size=ShelvedSize.DISK, stop_time=10,
+    )  # fmt: skip
+    needs = Resources({VCPU: 1, MEMORY_MB: 1024, DISK_GB: 20})
+    batches = [
+        _batch(Operation.SUSPEND, "ab", [16.0, 17.5]),
+        _batch(Operation.RESUME, "aa", [16.0, 67.5]),
+        _batch(Operation.SHELVE, "ab", [16.0, 32.5]),
+        _batch(Operation.STOP, "a", [21.5]),
+        _batch(Operation.BOOT, "a", [16.0]),
+        _failed(Operation.SUSPEND),
+    ]
+    found = {each.operation: each for each in accuracies(batches, needs, options)}
+    predicted = {operation: each.predicted for operation, each in found.items()}
+    assert predicted == {
+        Operation.SUSPEND: 2 * 1 + 16,
+        Operation.RESUME: 2 * 1 + 2 * 16,
+        Operation.SHELVE: 2 * 1 + 2 * 32,
+        Operation.STOP: 1 + 10,
+    }
+    assert found[Operation.SUSPEND].ratio == pytest.approx(18.0 / 18)
+    assert found[Operation.SHELVE].is_kept
+    assert not found[Operation.RESUME].is_kept
+    assert found[Operation.STOP].ratio == pytest.approx(2.0)
+    assert not found[Operation.STOP].is_kept
+
+
+def test_nothing_planned_is_never_enough() -> None:
+    options = PlanningOptions(override_suspend_time=0)
+    (found,) = accuracies([_batch(Operation.SUSPEND, "a", [1.0])], Resources({MEMORY_MB: 64}), options)
+    assert found.ratio == float("inf")
+    assert not found.is_kept
+
+
+def test_rounds_use_all_hosts() -> None:
+    planned = rounds(["a", "b", "c"], repetitions=4, at_once=[2, 4], group_repetitions=2)
+    hosts = ["".join(each.hosts) for each in planned]
+    # Four at once do not fit on three hosts with one each.
+    assert hosts == ["a", "b", "c", "a", "aa", "ab", "bb", "bc", "aaaa", "bbbb"]
