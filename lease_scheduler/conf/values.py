@@ -66,6 +66,8 @@ def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
         force_seconds=group.force_imagetransfer_time,
         keep_replanned=group.keep_replanned,
         copy_on_write=group.copy_on_write,
+        required=group.required,
+        host_cache_age=group.host_cache_age,
     )
 
 
