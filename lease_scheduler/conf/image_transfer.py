@@ -46,13 +46,13 @@ OPTIONS: list[cfg.Opt] = [
     ),
     cfg.StrOpt(
         "transfer_mechanism",
-        default="multicast",
         choices=[
             ("multicast", "all hosts of a lease get an image at once"),
             ("unicast", "one host after the other"),
         ],
-        help="How an image gets to several hosts. Hosts of Nova each fetch it for themselves: unicast, unless the "
-        "store hands out the same image many times as fast as once.",
+        help="How an image gets to several hosts; none for multicast in simulations and unicast in the service: hosts "
+        "of Nova each fetch it for themselves. Say multicast there if the store hands out an image to many hosts as "
+        "fast as to one.",
     ),
     cfg.BoolOpt(
         "avoid_redundant_transfers",

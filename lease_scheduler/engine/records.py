@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.transfers.caches import CachedImage
 
 
 class DeposedError(LeaseSchedulerError):
@@ -215,6 +216,7 @@ class Changes:
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
     :ivar pricing: what a pricing policy has learnt, by its name and the subject
+    :ivar cached_images: what a host has in its cache of images, by host and image
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
     """
 
@@ -233,6 +235,7 @@ class Changes:
     private_properties: dict[tuple[str, str], bool] = field(default_factory=dict)
     series: dict[str, SeriesRecord] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
+    cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
 
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
@@ -251,6 +254,7 @@ class Changes:
             or self.private_properties
             or self.series
             or self.deleted
+            or self.cached_images
         )
 
 
@@ -261,6 +265,7 @@ class Snapshot:
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
     :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar cached_images: what hosts are thought to have in their caches
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """
@@ -276,3 +281,4 @@ class Snapshot:
     next_intent: int
     clock: int
     pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cached_images: tuple[CachedImage, ...] = ()

@@ -61,6 +61,7 @@ class Leases:
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Answer:
         expires = context.get("expires")
         enforcement = self._enforcement
+        self._learn_images(lease.get("servers") or ())
         with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
             if enforcement.is_on and not lease.get("maintenance"):
                 proposal = self._proposal(lease, expires, offered=offered)
@@ -76,6 +77,11 @@ class Leases:
                 if groups:
                     self._remove_groups(groups)
                 raise
+
+    def _learn_images(self, servers: Iterable[Document]) -> None:
+        """Know how large the images of templates are, before anything is planned with them."""
+        if self._site.images is not None:
+            self._site.images.learn(servers)
 
     def _remove_groups(self, groups: Iterable[str]) -> None:
         """Remove the groups of a lease that was refused; nobody waits for it."""
@@ -217,6 +223,7 @@ class Leases:
     def quote(self, context: Document, lease: Document) -> Answer:
         """What ``create`` would come to."""
         site = self._site
+        self._learn_images(lease.get("servers") or ())
         with site.transaction(context.get("expires")), _refusals():
             terms = self._terms(lease)
             found = site.engine.quote(terms.request, terms.least)
@@ -278,6 +285,8 @@ class Leases:
 
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
+        if set(changes) & _TERMS:
+            self._learn_images(self._document(lease_id).servers)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")

@@ -33,6 +33,8 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
+from lease_scheduler.service.image_carriage import ImageCarriage
+from lease_scheduler.service.image_sizes import ImageSizes
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
@@ -57,6 +59,7 @@ class ServiceOptions:
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
+    :ivar fallback_image_mb: what a disk image is thought to have of which nobody knows the size
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -67,6 +70,7 @@ class ServiceOptions:
     preemption_warning: int = 120
     announce_horizon: int = 3600
     quote_lifetime: int = 300
+    fallback_image_mb: int = 4_096
 
 
 #: Makes a planner for a site.
@@ -127,6 +131,8 @@ class SiteEngine:
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
         self._site_builder = SiteBuilder()
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
+        #: Sizes of disk images, none if they are not brought ahead.
+        self.images = None if self.planner.ahead is None else ImageSizes(driver, options.fallback_image_mb)
         self.pricing = make_pricing()
         self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
         self.engine = Engine(
@@ -138,6 +144,7 @@ class SiteEngine:
             self.work,
             options.engine,
             self.pricing,
+            self.work,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {intent.lease_id: intent.operation for intent in snapshot.intents}
@@ -153,10 +160,12 @@ class SiteEngine:
             outages,
             # Which of them are dead the driver tells when it begins; what runs must not be moved before.
             closed=outages,
+            cached=snapshot.cached_images,
         )
         self.before_end = BeforeEnd(self.work)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
         self._announcer = Announcer(self._coming, driver.announce)
         self._pool_lock = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
@@ -181,6 +190,8 @@ class SiteEngine:
         self._reconciler.start()
         if self.options.announce_horizon:
             self._announcer.start()
+        if self.images is not None:
+            self._images_on_their_way.start()
 
     def close(self) -> None:
         """Finish what is being done at this moment and stop."""
@@ -189,6 +200,7 @@ class SiteEngine:
             self._changed.notify_all()
         self._stopping.set()
         self._announcer.stop()
+        self._images_on_their_way.stop()
         self.driver.stop()
         self._executor.stop()
         for thread in (self._timer, self._reconciler):
@@ -249,6 +261,7 @@ class SiteEngine:
             self._note_outages()
         for subject, learnt in self.pricing.take_changes().items():
             self.work.changes.pricing[self.pricing.name, subject] = learnt
+        self.work.changes.cached_images.update(self.engine.take_cache_changes())
         changes, intents = self.work.take(self.work.now)
         if not changes.is_empty():
             orders = [self._order(intent, changes) for intent in intents]
@@ -259,6 +272,8 @@ class SiteEngine:
             for order in orders:
                 self._executor.submit(order)
             self.wake()
+        for transfer in self.work.take_transfers():
+            self._images_on_their_way.begin(transfer)
 
     def _break(self) -> None:
         self._broken = True
@@ -342,8 +357,12 @@ class SiteEngine:
         """Something happened in the cloud by itself; called by the driver."""
         host = None if event.host is None else self.engine.site.index.get(event.host)
         if event.host is None or host is not None:
-            self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
-            self.wake()
+            self._noticed(CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
+
+    def _noticed(self, event: CloudEvent) -> None:
+        """Have the engine told of something that no order of a lease waits for."""
+        self.work.report(None, event)
+        self.wake()
 
     def _coming(self) -> dict[str, int]:
         with self._lock:
@@ -447,7 +466,7 @@ class SiteEngine:
 
     def pool(self) -> Pool:
         """What there is to choose from."""
-        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors())
+        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors(), self.images)
 
     def put_host(self, host: HostRecord) -> None:
         """Keep a new value of a host."""

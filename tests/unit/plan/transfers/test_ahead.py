@@ -27,13 +27,19 @@ def _use(
     return ImageUse(lease_id, _X, frozenset(hosts), boot, until or boot + 100, ahead, runs)
 
 
-def _lease(*boots: Boot, count: int = 3, state: LeaseState = LeaseState.READY, **values: int) -> Lease:
+def _lease(
+    *boots: Boot, count: int = 3, state: LeaseState = LeaseState.READY, active_since: int | None = None
+) -> Lease:
     request = LeaseRequest(
         "1", LeaseKind.RESERVATION, (NodeSet(1, _ONE), NodeSet(count, _ONE, boots=boots)), 0, 100, start=1000
     )
     hosts = tuple(range(count + 1))
     return Lease(
-        request, 0, state, reservations=(Reservation(hosts, 1000, 1000, 1100, 1100, Closing.SHUTDOWN),), **values
+        request,
+        0,
+        state,
+        reservations=(Reservation(hosts, 1000, 1000, 1100, 1100, Closing.SHUTDOWN),),
+        active_since=active_since,
     )
 
 
