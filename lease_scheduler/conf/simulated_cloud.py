@@ -17,8 +17,8 @@ OPTIONS: list[cfg.Opt] = [
     cfg.FloatOpt(
         "image_bandwidth",
         min=0.001,
-        help="Mb/s at which a host that does not have the disk image of a server fetches it before the server boots; "
-        "none if every image is everywhere. Compare with [image_transfer], by which images are brought ahead.",
+        help="Mb/s at which a host that does not have the disk image of a server fetches it before the server boots, "
+        "with [image_transfer] lease_preparation = imagetransfer; none if every image is everywhere.",
     ),
     cfg.FloatOpt("late_factor", default=1.0, min=0.0, help="Real over planned time of suspending and resuming."),
     cfg.FloatOpt("spread", default=0.0, min=0.0, max=1.0, help="Share by which operations take longer or shorter."),

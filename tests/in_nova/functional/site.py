@@ -71,7 +71,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
             facts,
             self.held,
             self.network,
-            self.glance,
+            self.image_service,
             lambda trust_id: self.nova,
             self.trusts_ended.append,
             0.2,
@@ -102,7 +102,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         """There is no Neutron here."""
         raise AssertionError("no lease of these tests has a floating IP")
 
-    def glance(self) -> Adapter:
+    def image_service(self) -> Adapter:
         """There is no Glance here."""
         raise AssertionError("nobody asks for the size of an image")
 
