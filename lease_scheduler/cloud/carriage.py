@@ -79,8 +79,15 @@ class Carriage:
             with self._changed:
                 self._running = [each for each in self._running if each not in over]
                 if not self._stopped:
-                    is_idle = self._is_cleared and not self._running
-                    self._changed.wait(None if is_idle else self._interval)
+                    self._changed.wait(self._pause())
+
+    def _pause(self) -> float | None:
+        """Real seconds until the next look, none if there is nothing to look at."""
+        if self._is_cleared and not self._running:
+            return None
+        # On a clock that is fast an interval may be long.
+        ahead = [self._clock.seconds_until(each.order.due) for each in self._running]
+        return min([self._interval, *(seconds for seconds in ahead if seconds > 0)])
 
     def _clear(self) -> None:
         try:

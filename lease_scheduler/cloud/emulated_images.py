@@ -52,14 +52,16 @@ class EmulatedImages:
         with self._lock:
             if order.number not in self._over:
                 seconds = self._behaviour.transfer_seconds(order.due - order.begun, self._random)
-                self._over[order.number] = (now + seconds, self._behaviour.transfer_fails(self._random))
+                fails = self._behaviour.transfer_fails(self._random)
+                self._over[order.number] = (now + seconds, fails)
+                if not fails:
+                    self._put(order.hosts, order.image_id, now + seconds)
             over, fails = self._over[order.number]
             if over > now:
                 return ImageProgress()
             del self._over[order.number]
             if fails:
                 return ImageProgress(failed=dict.fromkeys(sorted(order.hosts), "it broke off"), is_over=True)
-            self._put(order.hosts, order.image_id, now)
         return ImageProgress(there=order.hosts, is_over=True)
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Images that the service has brought ahead, on a cloud whose hosts fetch what they lack when they boot (haizea 7.2)."""
+"""Images that the service has brought ahead, on a cloud whose hosts fetch what they lack to boot (haizea 7.2)."""
 
 from __future__ import annotations
 
@@ -34,14 +34,18 @@ from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
 #: Seconds of the service's clock in a real one.
-_SPEED = 60.0
+_SPEED = 20.0
 
-_LIMIT = 30.0
+_LIMIT = 60.0
 
-#: 60 s to a host at 1,000 Mb/s.
-_SIZE_MB, _SECONDS = 7_500, 60
+#: 30 s to a host at 1,000 Mb/s.
+_SIZE_MB, _SECONDS = 3_750, 30
 
-_BOOTS = 10
+#: Seconds ahead of the start at which a lease boots, and that it takes where its image is.
+_AHEAD_OF_START, _BOOTS = 20, 5
+
+#: Seconds by which the engine may be late on a machine that does other things too; less than an image makes a boot.
+_PROMPT = 12
 
 
 class _Cloud(EmulatedCloud):
@@ -91,7 +95,9 @@ class _Service:
             planner,
             load_admission("accept-all", none),
             ServiceOptions(
-                EngineOptions(preparation_time=30, explain_refusals=False), workers=4, fallback_image_mb=_SIZE_MB
+                EngineOptions(preparation_time=_AHEAD_OF_START, explain_refusals=False),
+                workers=4,
+                fallback_image_mb=_SIZE_MB,
             ),
             lambda: None,
         )
@@ -154,7 +160,7 @@ def _names(service: _Service, lease_id: str) -> set[str]:
 def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
     """It is seen to be prepared, over REST as in its history and in notifications (haizea F15)."""
     service = begin()
-    start = service.clock.now() + 300
+    start = service.clock.now() + 150
     lease_id = service.ask(start, count=2)
     hosts = _names(service, lease_id)
 
@@ -163,10 +169,10 @@ def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
 
     (order,) = service.cloud.orders.values()
     assert (order.image_id, order.hosts) == ("x", frozenset(hosts))
-    assert start - 30 - 2 * _SECONDS <= order.begun <= start - 30
+    assert start - _AHEAD_OF_START - 2 * _SECONDS <= order.begun <= start - _AHEAD_OF_START
     assert service.cloud.images.hosts_with("x") == hosts
-    # Its boot took as long as one of an image that is everywhere.
-    assert service.view(lease_id)["started"] == start
+    # Its boot had nothing to fetch.
+    assert service.view(lease_id)["started"] < start + _PROMPT
     states = [entry["to"] for entry in service.reader.history(lease_id)]
     assert states[-4:] == ["ready", "preparing", "ready", "active"], states
     told = [message.payload.get("state") for _, message in service.store.waiting_messages()]
@@ -187,7 +193,7 @@ def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
     service.leases.end({}, lease_id)
     service.becomes(lease_id, "done")
 
-    again = service.ask(service.clock.now() + 600)
+    again = service.ask(service.clock.now() + 60)
 
     assert _names(service, again) == {host}
     service.becomes(again, "active")
@@ -206,10 +212,11 @@ def test_without_the_option_nobody_asks_for_images(begin: Begin) -> None:
 def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
     """One ends in the middle of a transfer; the image is brought once more only to where it is not."""
     service = begin()
-    service.becomes(service.ask(service.clock.now()), "active")
+    now = service.clock.now()
+    service.becomes(service.ask(now, end=now + 200), "active")
     with service.database.connect() as connection:
         assert [row.image_id for row in connection.execute(select(CACHED_IMAGES))] == ["x"]
-    start = service.clock.now() + 1_000
+    start = now + 320
     lease_id = service.ask(start, count=3)
     service.becomes(lease_id, "preparing")
     before = service.cloud.orders[max(service.cloud.orders)]
@@ -220,12 +227,11 @@ def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
 
     assert [order.hosts for order in service.cloud.orders.values()] == [before.hosts]
     assert service.cloud.asked_for_sizes == []
-    assert service.view(lease_id)["started"] == start
 
 
 def test_who_was_preparing_is_ready_when_nobody_brings_images_any_more(begin: Begin) -> None:
     service = begin()
-    lease_id = service.ask(service.clock.now() + 300)
+    lease_id = service.ask(service.clock.now() + 100)
     service.becomes(lease_id, "preparing")
 
     service = begin(None)
@@ -237,7 +243,7 @@ def test_who_was_preparing_is_ready_when_nobody_brings_images_any_more(begin: Be
 def test_a_size_that_nobody_knows_is_guessed(begin: Begin, image: str) -> None:
     """Deleted in Glance, or Glance does not answer; a lease is not refused for that."""
     service = begin()
-    lease_id = service.ask(service.clock.now() + 200, image=image)
+    lease_id = service.ask(service.clock.now() + 100, image=image)
 
     service.becomes(lease_id, "preparing")
 
