@@ -224,6 +224,7 @@ class Precaching:
     def host_lost(self, host: int, now: int) -> None:
         """What a dead host had is gone."""
         self._stale |= self._caches.host_lost(host)
+        self._awaited.discard(host)
 
     def _age_out(self, now: int) -> None:
         for image_id, host in self._caches.expired(now):

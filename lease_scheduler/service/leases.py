@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
@@ -355,6 +356,8 @@ class Leases:
         if not named:
             # Hosts stay as they were chosen unless the reservation itself is changed.
             request = replace(request, nodes=lease.request.nodes)
+        else:
+            request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
         if started is not None and request.start is not None:
             request = replace(request, start=lease.request.start)
         return request, terms
@@ -441,6 +444,15 @@ class Leases:
         if document is None:
             raise RefusedError(404, f"there is no live lease {lease_id}")
         return document
+
+
+def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
+    """New node sets; what is said of the images of one that is otherwise the same stays, so that it is the same."""
+    pairs = zip_longest(old[: len(new)], new)
+    return tuple(
+        before if before is not None and replace(after, boots=before.boots) == before else after
+        for before, after in pairs
+    )
 
 
 def _moved_before_end(

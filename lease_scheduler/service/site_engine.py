@@ -190,8 +190,7 @@ class SiteEngine:
         self._reconciler.start()
         if self.options.announce_horizon:
             self._announcer.start()
-        if self.images is not None:
-            self._images_on_their_way.start()
+        self._images_on_their_way.start()
 
     def close(self) -> None:
         """Finish what is being done at this moment and stop."""
