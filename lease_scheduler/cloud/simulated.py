@@ -45,7 +45,8 @@ class SimulatedCloud:
         over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
         if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
             self._stop_working(lease_id, operation.begun)
-        if self._behaviour.fails(operation.kind, self._random):
+        # What has no VMs has nothing that could fail.
+        if operation.assignment and self._behaviour.fails(operation.kind, self._random):
             host = operation.assignment[self._random.randrange(len(operation.assignment))]
             reason = f"{operation.kind.value} failed on host {host}"
             self._push(CloudEvent(EventKind.FAILED, over, lease_id, host, reason), turn)

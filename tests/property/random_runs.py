@@ -64,7 +64,7 @@ def _node_sets(draw: st.DrawFn) -> NodeSet:
 
 
 @st.composite
-def _leases(draw: st.DrawFn, number: int, with_empty: bool) -> WorkloadLease:
+def _leases(draw: st.DrawFn, number: int) -> WorkloadLease:
     kind = draw(st.sampled_from([*LeaseKind, LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE]))
     submitted = draw(_INSTANTS)
     duration = draw(_DURATIONS)
@@ -76,7 +76,7 @@ def _leases(draw: st.DrawFn, number: int, with_empty: bool) -> WorkloadLease:
         assert start is not None
         deadline = start + duration + draw(st.one_of(st.integers(0, 600), st.integers(0, 9000)))
     nodes = [draw(_node_sets())] if draw(st.integers(0, 3)) else [draw(_node_sets()), draw(_node_sets())]
-    if with_empty and kind is LeaseKind.RESERVATION and _rarely(draw, 10):
+    if kind is LeaseKind.RESERVATION and _rarely(draw, 10):
         nodes = []
     request = LeaseRequest(
         str(number),
@@ -112,14 +112,11 @@ def _crowding_leases(draw: st.DrawFn, number: int) -> WorkloadLease:
 
 
 @st.composite
-def workloads(draw: st.DrawFn, with_empty: bool = False) -> Workload:
-    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed.
-
-    :param with_empty: whether there may be reservations that hold nothing
-    """
+def workloads(draw: st.DrawFn) -> Workload:
+    """Half of them mix everything; the other half are crowded, so that much is suspended, moved and resumed."""
     crowded = draw(st.booleans())
     leases = [
-        draw(_crowding_leases(number) if crowded else _leases(number, with_empty))
+        draw(_crowding_leases(number) if crowded else _leases(number))
         for number in range(1, draw(st.integers(2, 14)) + 1)
     ]
     leases.sort(key=lambda lease: lease.request.submitted)

@@ -39,8 +39,8 @@ _TRANSFERS = st.builds(
 
 
 @st.composite
-def _with_images(draw: st.DrawFn, with_empty: bool = True) -> Workload:
-    workload = draw(workloads(with_empty))
+def _with_images(draw: st.DrawFn) -> Workload:
+    workload = draw(workloads())
     chosen = draw(st.lists(st.sampled_from(_IMAGES), min_size=len(workload.leases), max_size=len(workload.leases)))
     leases = tuple(
         replace(lease, request=replace(lease.request, software=image))
@@ -58,7 +58,7 @@ def test_every_promise_is_kept_and_nobody_runs_without_its_image(
 
 
 @_EXAMPLES
-@given(_with_images(with_empty=False), RUN_SETTINGS, _TRANSFERS, st.data())
+@given(_with_images(), RUN_SETTINGS, _TRANSFERS, st.data())
 def test_nothing_is_lost_when_transfers_are_late_or_fail(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:

@@ -184,7 +184,7 @@ _PRICINGS = st.sampled_from(["free", "constant", "random", "adaptive", "maximum"
 
 
 @_EXAMPLES
-@given(workloads(with_empty=True), RUN_SETTINGS, _PRICINGS, st.data())
+@given(workloads(), RUN_SETTINGS, _PRICINGS, st.data())
 def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
     workload: Workload, run_settings: RunSettings, pricing: str, data: st.DataObject
 ) -> None:

@@ -48,6 +48,12 @@ def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
     assert _events(cloud) == [(EventKind.COMPLETED, 510), (EventKind.ENDED, 550)]
 
 
+def test_what_has_no_vms_cannot_fail() -> None:
+    cloud = SimulatedCloud(CloudBehaviour(boot_failure_probability=1.0), {})
+    cloud.begin(Operation(OperationKind.START, "1", (), 0, 0))
+    assert _events(cloud) == [(EventKind.COMPLETED, 0)]
+
+
 def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
     cloud = SimulatedCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
