@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, ImageCarrier
 from lease_scheduler.engine.state import EngineState
@@ -14,6 +15,7 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import DiskImage, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.transfers.ahead import FRESH, ImageUse, Need, lacking, planned, uses_of
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import TransferOptions
@@ -37,14 +39,15 @@ class Precaching:
         self._caches = state.planner.caches
         state.follow = self.follow
         self._uses: dict[str, tuple[ImageUse, ...]] = {}
-        # By the id of the image; what is said of its size may differ.
-        self._of_image: dict[str, set[ImageUse]] = {}
-        self._needs: dict[str, list[Need]] = {}
-        #: Images whose needs are to be seen again.
-        self._stale: set[str] = set()
+        # By the id of the image, of whose size different things may have been said, and by host.
+        self._of_image: dict[str, dict[int, set[ImageUse]]] = {}
+        self._caches.planned = self._of_image
+        self._needs: dict[str, dict[int, list[Need]]] = {}
+        #: Images and hosts of which it is to be seen again what they lack.
+        self._stale: set[tuple[str, int]] = set()
         self._planned: tuple[Transfer, ...] = ()
-        self._later: int | None = None
-        self._now = -1
+        self._valid_until = FOREVER
+        self._now = 0
         self._going: Transfer | None = None
         #: Its hosts of which nothing was reported yet.
         self._awaited: set[int] = set()
@@ -77,12 +80,12 @@ class Precaching:
         elif before is not None and was_running and before.reservations:
             for image, there in before.request.images_on(before.reservations[0].assignment).items():
                 self._caches.used_if_there(image.image_id, there, now)
-                self._stale.add(image.image_id)
+                self._stale |= {(image.image_id, host) for host in there}
 
     def _used(self, lease: Lease, hosts: tuple[int, ...], now: int) -> None:
         for image, there in lease.request.images_on(hosts).items():
             self._caches.used(image.image_id, there, now)
-            self._stale.add(image.image_id)
+            self._stale |= {(image.image_id, host) for host in there}
             for host in there:
                 self._refused.pop((host, image.image_id), None)
 
@@ -94,18 +97,19 @@ class Precaching:
             self._uses[lease.lease_id] = uses
         if uses == known:
             return
-        for use in known:
-            self._of_image[use.image.image_id].discard(use)
         for use in uses:
-            self._of_image.setdefault(use.image.image_id, set()).add(use)
-        for image_id in {use.image.image_id for use in (*known, *uses)}:
-            self._stale.add(image_id)
-            of_image = self._of_image[image_id]
-            if of_image:
-                self._caches.planned[image_id] = frozenset[int]().union(*(use.hosts for use in of_image))
-            else:
-                del self._of_image[image_id]
-                self._caches.planned.pop(image_id, None)
+            of_image = self._of_image.setdefault(use.image.image_id, {})
+            for host in use.hosts:
+                of_image.setdefault(host, set()).add(use)
+        for use in set(known).difference(uses):
+            of_image = self._of_image[use.image.image_id]
+            for host in use.hosts:
+                of_image[host].discard(use)
+                if not of_image[host]:
+                    del of_image[host]
+            if not of_image:
+                del self._of_image[use.image.image_id]
+        self._stale |= {(use.image.image_id, host) for use in (*known, *uses) for host in use.hosts}
 
     # -- what is due -----------------------------------------------------------------------------------------
 
@@ -114,35 +118,43 @@ class Precaching:
         if self._going is not None:
             return None
         self._plan(self._now)
-        instants = [each.start for each in self._planned[:1]]
-        return min((*instants, *(() if self._later is None else (self._later,))), default=None)
+        return None if self._valid_until == FOREVER else self._valid_until
 
     def _plan(self, now: int) -> None:
         """See which transfers are needed, and when others will be that are too far away."""
-        if not self._stale and now == self._now:
+        if not self._stale and now < self._valid_until:
             return
-        for image_id in self._stale:
-            uses = self._of_image.get(image_id, ())
-            self._needs[image_id] = lacking(uses, self._caches.kept_until(image_id), self._caches.age)
-            if not self._needs[image_id]:
+        for image_id, host in self._stale:
+            uses = self._of_image.get(image_id, {}).get(host, ())
+            needs = lacking(host, uses, self._caches.kept_until(image_id, host), self._caches.age)
+            of_image = self._needs.setdefault(image_id, {})
+            of_image[host] = needs
+            if not needs:
+                del of_image[host]
+            if not of_image:
                 del self._needs[image_id]
         self._stale.clear()
-        self._now = now
         wanted: dict[DiskImage, list[Need]] = {}
         later: list[int] = []
         for image_id in sorted(self._needs):
-            image = max((use.image for use in self._of_image[image_id]), key=lambda image: image.size_mb)
-            for need in self._needs[image_id]:
+            by_host = self._needs[image_id]
+            here = (use.image for host in by_host for use in self._of_image[image_id][host])
+            image = max(here, key=lambda image: image.size_mb)
+            for need in chain.from_iterable(by_host[host] for host in sorted(by_host)):
                 # What is brought any earlier would be removed again before it is used.
                 possible = max(need.due - self._caches.age, self._refused.get((need.host, image_id), 0))
                 if possible <= now < need.due:
                     wanted.setdefault(image, []).append(need)
                 elif now < possible < need.due:
                     later.append(possible)
-        self._planned, self._later = planned(wanted, self._options, now), min(later, default=None)
+        self._planned = planned(wanted, self._options, now)
+        starts = [transfer.start for transfer in self._planned[:1]]
+        # Until then nothing comes too late, and nothing else becomes possible.
+        self._valid_until = min((*starts, *later), default=FOREVER)
 
     def begin_due(self, now: int) -> None:
         """Begin with the transfer whose time has come, if none is going on."""
+        self._now = now
         self._forget_hosts()
         self._age_out(now)
         if self._going is None:
@@ -157,7 +169,6 @@ class Precaching:
         )
         self._next_number += 1
         self._going, self._awaited = begun, set(begun.hosts)
-        self._stale.add(begun.image.image_id)
         self._state.recorder.count("image_transfers")
         self._state.recorder.count("transferred_images", len(begun.hosts))
         self._carrier.bring(begun, now)
@@ -214,7 +225,7 @@ class Precaching:
                 self._refused[host, going.image.image_id] = now + _PAUSE
             if hosts:
                 self._state.recorder.count("failed_transfers")
-        self._stale.add(going.image.image_id)
+        self._stale |= {(going.image.image_id, host) for host in going.hosts}
         if event.host is None:
             self._going = None
         self._refused = {key: until for key, until in self._refused.items() if until > now}
@@ -223,16 +234,19 @@ class Precaching:
 
     def host_lost(self, host: int, now: int) -> None:
         """What a dead host had is gone."""
-        self._stale |= self._caches.host_lost(host)
+        self._drop(host)
         self._awaited.discard(host)
 
     def _age_out(self, now: int) -> None:
         for image_id, host in self._caches.expired(now):
-            if any(use.is_running and host in use.hosts for use in self._of_image.get(image_id, ())):
+            if any(use.is_running for use in self._of_image.get(image_id, {}).get(host, ())):
                 self._caches.used(image_id, [host], now)
             else:
                 self._caches.lost(image_id, host)
-            self._stale.add(image_id)
+            self._stale.add((image_id, host))
+
+    def _drop(self, host: int) -> None:
+        self._stale |= {(image_id, host) for image_id in self._caches.host_lost(host)}
 
     def _forget_hosts(self) -> None:
         """Hosts that have left the pool may come back without what they had."""
@@ -241,7 +255,7 @@ class Precaching:
             self._site = site
             for host in sorted(self._caches.hosts()):
                 if not self._is_in_pool(host):
-                    self._stale |= self._caches.host_lost(host)
+                    self._drop(host)
 
     def _is_in_pool(self, host: int) -> bool:
         hosts = self._state.planner.plan.site.hosts

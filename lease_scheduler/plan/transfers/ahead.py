@@ -6,8 +6,7 @@ leases hold and from what hosts have, and is computed afresh when either has cha
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind
@@ -77,24 +76,19 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
     )
 
 
-def lacking(uses: Collection[ImageUse], kept_until: Mapping[int, int], age: int) -> list[Need]:
-    """Where an image is missing when it is needed, by all its uses; a host that has used it keeps it for a while.
+def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: int) -> list[Need]:
+    """When a host lacks an image that it needs, by all uses of the image there; it keeps it for a while after each.
 
-    :param kept_until: until when hosts keep it that have it
-    :param age: seconds for which a host keeps it after its use
+    :param kept_until: until when the host keeps the image without them, none if it does not have it
+    :param age: seconds for which it keeps it after its use
     """
-    by_host: defaultdict[int, list[ImageUse]] = defaultdict(list)
-    for use in uses:
-        for host in use.hosts:
-            by_host[host].append(use)
     found = []
-    for host in sorted(by_host):
-        until = kept_until.get(host, _LONG_AGO)
-        for use in sorted(by_host[host], key=lambda use: (use.boot, use.lease_id)):
-            if until < use.boot and use.is_ahead:
-                found.append(Need(host, use.boot, use.lease_id, use.until))
-            if not use.is_running or host in kept_until:
-                until = max(until, use.until + age)
+    until = _LONG_AGO if kept_until is None else kept_until
+    for use in sorted(uses, key=lambda use: (use.boot, use.lease_id)):
+        if until < use.boot and use.is_ahead:
+            found.append(Need(host, use.boot, use.lease_id, use.until))
+        if not use.is_running or kept_until is not None:
+            until = max(until, use.until + age)
     return found
 
 

@@ -28,11 +28,11 @@ class ImageCaches:
     """Which host has which image; only what really happened counts, nothing that is planned.
 
     :ivar age: seconds for which a host keeps an image that nobody uses
-    :ivar planned: image id -> hosts that use the image or will, by what leases hold
+    :ivar planned: image id -> hosts, as keys, that use the image or will, by what leases hold
     """
 
     age: int
-    planned: dict[str, frozenset[int]] = field(default_factory=dict)
+    planned: Mapping[str, Mapping[int, object]] = field(default_factory=dict)
     _used: dict[str, dict[int, int]] = field(default_factory=dict)
     _changes: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
     _next_look: int = 0
@@ -44,13 +44,14 @@ class ImageCaches:
 
     # -- questions -------------------------------------------------------------------------------------
 
-    def kept_until(self, image_id: str) -> Mapping[int, int]:
-        """Hosts that have an image, each with the instant until which it keeps it if nobody uses it any more."""
-        return {host: used + self.age for host, used in self._used.get(image_id, {}).items()}
+    def kept_until(self, image_id: str, host: int) -> int | None:
+        """Until when a host keeps an image if nobody uses it any more, none if it does not have it."""
+        used = self._used.get(image_id, {}).get(host)
+        return None if used is None else used + self.age
 
     def near(self, image_id: str) -> frozenset[int]:
         """Hosts that have an image, or will have it by what is planned."""
-        return self.planned.get(image_id, frozenset()).union(self._used.get(image_id, ()))
+        return frozenset(self.planned.get(image_id, {}).keys() | self._used.get(image_id, {}).keys())
 
     # -- what happens ------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,30 +70,29 @@ def test_who_runs_uses_its_images_and_who_is_suspended_does_not() -> None:
     assert uses_of(_lease(), 60) == ()
 
 
-def test_hosts_that_have_it_until_then_lack_nothing() -> None:
-    needs = lacking([_use(500, 0, 1, 2)], {0: 500, 1: 499}, age=1000)
-
-    assert [(need.host, need.due) for need in needs] == [(1, 500), (2, 500)]
+@pytest.mark.parametrize(("kept_until", "lacks"), [(500, []), (499, [500]), (None, [500])])
+def test_a_host_that_has_it_until_then_lacks_nothing(kept_until: int | None, lacks: list[int]) -> None:
+    assert [need.due for need in lacking(0, [_use(500, 0)], kept_until, age=1000)] == lacks
 
 
 def test_the_use_before_leaves_it_there_for_a_while() -> None:
     uses = [_use(500, 0, until=600, lease_id="1"), _use(900, 0, lease_id="2"), _use(5000, 0, lease_id="3")]
 
-    assert [need.lease_id for need in lacking(uses, {}, age=400)] == ["1", "3"]
+    assert [need.lease_id for need in lacking(0, uses, None, age=400)] == ["1", "3"]
 
 
 def test_who_begins_at_once_brings_it_himself() -> None:
     uses = [_use(500, 0, ahead=False), _use(900, 0, lease_id="2")]
 
-    assert lacking(uses, {}, age=1000) == []
+    assert lacking(0, uses, None, age=1000) == []
 
 
 def test_who_came_to_his_host_without_it_leaves_none() -> None:
     """He was unshelved or moved there."""
     uses = [_use(500, 0, runs=True, ahead=False), _use(900, 0, lease_id="2")]
 
-    assert [need.lease_id for need in lacking(uses, {}, age=1000)] == ["2"]
-    assert lacking(uses, {0: 550}, age=1000) == []
+    assert [need.lease_id for need in lacking(0, uses, None, age=1000)] == ["2"]
+    assert lacking(0, uses, 550, age=1000) == []
 
 
 def test_those_that_would_overlap_are_one() -> None:
