@@ -73,6 +73,7 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
     return tuple(
         ImageUse(lease.lease_id, image, hosts, boot, first.run_end, is_ahead, is_running)
         for image, hosts in lease.request.images_on(first.assignment).items()
+        if hosts
     )
 
 

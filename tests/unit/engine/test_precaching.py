@@ -317,6 +317,13 @@ def test_what_is_unshelved_begins_from_what_was_saved(make_world: MakeWorld) -> 
     assert {host for (host, image_id), kept in changes.items() if image_id == "x" and kept is not None} == {0}
 
 
+def test_a_lease_without_vms_needs_no_image(make_world: MakeWorld) -> None:
+    world = make_world(replace(_reserved("1", 900), nodes=()), transfers=_AHEAD).end()
+
+    assert world["1"].state is LeaseState.DONE
+    assert "image_transfers" not in world.counters
+
+
 def test_a_cloud_that_brings_no_images_is_refused(make_world: MakeWorld) -> None:
     run = make_world(_reserved("1", 900), transfers=_AHEAD).run
     cloud = SimulatedCloud(CloudBehaviour(), {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +27,7 @@ class _Nova:
 
     def __init__(self) -> None:
         self.made: dict[int, SimpleNamespace] = {}
-        self.cached: list[tuple[str, frozenset[str], list[str]]] = []
+        self.cached: list[tuple[str, frozenset[str], Sequence[str]]] = []
         self.is_allowed = True
         self.aggregates = self
 
@@ -54,7 +55,7 @@ class _Nova:
     def remove_host(self, aggregate: SimpleNamespace, host: str) -> None:
         aggregate.hosts = [each for each in aggregate.hosts if each != host]
 
-    def cache_images(self, aggregate: SimpleNamespace, images: list[str]) -> Any:
+    def cache_images(self, aggregate: SimpleNamespace, images: Sequence[str]) -> Any:
         if not self.is_allowed:
             raise Forbidden(403, "Policy doesn't allow os_compute_api:os-aggregates:images to be performed.")
         self.cached.append((aggregate.name, frozenset(aggregate.hosts), images))
