@@ -106,6 +106,37 @@ class Footprint:
 
 
 @dataclass(frozen=True)
+class ImageOrder:
+    """A disk image to be brought to the caches of hosts, ahead of the servers that boot from it.
+
+    :ivar number: tells it from others of the same engine
+    :ivar hosts: names of the compute hosts
+    :ivar begun: when the order was given
+    :ivar due: when the image is there, as far as one can tell from its size
+    """
+
+    number: int
+    image_id: str
+    hosts: frozenset[str]
+    begun: int
+    due: int
+
+
+@dataclass(frozen=True)
+class ImageProgress:
+    """How far the bringing of an image is.
+
+    :ivar there: names of the hosts that have it by now
+    :ivar failed: hosts that do not get it -> why
+    :ivar is_over: whether nothing more is to come; then each host is one or the other
+    """
+
+    there: frozenset[str] = frozenset()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    is_over: bool = False
+
+
+@dataclass(frozen=True)
 class DriverEvent:
     """Something that happened in the cloud without the engine having asked for it.
 
@@ -159,6 +190,23 @@ class Driver(Protocol):
 
     def flavors(self) -> Mapping[str, Flavor]:
         """All flavors by id."""
+        ...
+
+    def image_size_mb(self, image_id: str) -> int | None:
+        """MB that have to be copied to bring a disk image to a host; none if there is no such image or nobody knows."""
+        ...
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        """Begin to bring an image to the caches of hosts, or see how far that is; called again until it is over.
+
+        What is over is forgotten; an order that another engine had given may still be going on.
+
+        :raises StepFailedError: it cannot be brought
+        """
+        ...
+
+    def clear_carried(self) -> None:
+        """Remove what is left of orders to bring images that an engine gave which is no more."""
         ...
 
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:

@@ -23,10 +23,13 @@ from lease_scheduler.cloud.driver import (
     Flavor,
     Footprint,
     Hypervisor,
+    ImageOrder,
+    ImageProgress,
     Order,
     StepFailedError,
     WaitingClock,
 )
+from lease_scheduler.cloud.emulated_images import EmulatedImages
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
@@ -94,6 +97,7 @@ class EmulatedCloud:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(_TABLES)
+        self.images = EmulatedImages(self._database, self._lock, self._now, self._behaviour)
 
     def close(self) -> None:
         """Give the file back."""
@@ -140,6 +144,18 @@ class EmulatedCloud:
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""
         return _FLAVORS
+
+    def image_size_mb(self, image_id: str) -> int | None:
+        """See ``Driver.image_size_mb``: there is nobody to ask."""
+        return None
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        """See ``Driver.carry``."""
+        return self.images.carry(order)
+
+    def clear_carried(self) -> None:
+        """See ``Driver.clear_carried``."""
+        self.images.clear()
 
     def steps(self, operation: Operation | None) -> tuple[str, ...]:
         """See ``Driver.steps``."""
@@ -204,7 +220,8 @@ class EmulatedCloud:
             query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
             row = self._database.execute(query, key).fetchone()
             if row is None:
-                seconds = self._behaviour.operation_seconds(order.operation, 0, self._random)
+                fetching = self.images.seconds_to_boot(order) if step == "boot" else 0
+                seconds = self._behaviour.operation_seconds(order.operation, fetching, self._random)
                 over = self._now() + seconds
                 self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
             else:
@@ -356,6 +373,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> EmulatedCloud:
     Path(group.path).parent.mkdir(parents=True, exist_ok=True)
     behaviour = CloudBehaviour(
         boot_time=group.boot_time,
+        image_bandwidth=group.image_bandwidth,
         suspend_factor=group.late_factor,
         resume_factor=group.late_factor,
         spread=group.spread,

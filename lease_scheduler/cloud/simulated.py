@@ -29,7 +29,8 @@ class SimulatedCloud:
         self._turn: dict[str, int] = {}
         self._work_done: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
-        self._images: defaultdict[int, set[str]] = defaultdict(set)
+        # Since when hosts have images, or will have them.
+        self._images: defaultdict[int, dict[str, int]] = defaultdict(dict)
         for failure in behaviour.host_failures:
             self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
             self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
@@ -65,6 +66,8 @@ class SimulatedCloud:
         over = now + self._behaviour.transfer_seconds(transfer.end - now, self._random)
         fails = self._behaviour.transfer_fails(self._random)
         kind = EventKind.FAILED if fails else EventKind.COMPLETED
+        for host in () if fails else transfer.hosts:
+            self._images[host].setdefault(transfer.image.image_id, over)
         reason = f"the transfer of image {transfer.image.image_id} broke off" if fails else ""
         self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
 
@@ -105,7 +108,8 @@ class SimulatedCloud:
         image, bandwidth = operation.image, self._behaviour.image_bandwidth
         if image is None or bandwidth is None or operation.kind is not OperationKind.START:
             return 0
-        lacking = [host for host in set(operation.assignment) if image.image_id not in self._images[host]]
+        now = operation.begun
+        lacking = [host for host in set(operation.assignment) if self._images[host].get(image.image_id, now + 1) > now]
         for host in lacking:
-            self._images[host].add(image.image_id)
+            self._images[host][image.image_id] = now
         return image.size_mb * 8 / bandwidth if lacking else 0

@@ -13,7 +13,7 @@ from oslo_db import options as database_options
 from oslo_log import log
 
 from lease_scheduler.conf import opts
-from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
+from lease_scheduler.conf.values import ahead_options, planning_options, policy_options
 from lease_scheduler.model.errors import InvalidValueError
 
 PROJECT = "lease-scheduler"
@@ -61,10 +61,7 @@ def check(conf: cfg.ConfigOpts) -> None:
             _ = conf[group.name][option.dest]
     planning_options(conf)
     policy_options(conf)
-    if transfer_options(conf) is not None:
-        raise InvalidValueError(
-            "image_transfer.lease_preparation", "is for simulations; the service knows unmanaged only, leave it out"
-        )
+    ahead_options(conf)
 
 
 def engine_name() -> str:

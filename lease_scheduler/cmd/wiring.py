@@ -20,7 +20,7 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
-from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options
+from lease_scheduler.conf.values import ahead_options, operation_quantile, planning_options, policy_options
 from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
@@ -157,8 +157,15 @@ def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
     mapper = load_mapper(conf.scheduling.policy_mapper, policies)
     deadline_preemption = conf.scheduling.mapper == "deadline"
+    transfers = ahead_options(conf)
     return lambda site: Planner(
-        site, options, selection, preemption, deadline_preemption=deadline_preemption, mapper=mapper
+        site,
+        options,
+        selection,
+        preemption,
+        deadline_preemption=deadline_preemption,
+        transfers=transfers,
+        mapper=mapper,
     )
 
 
@@ -190,6 +197,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         quote_lifetime=conf.service.quote_lifetime,
         counter_offers=conf.service.counter_offers,
         replacement_offers=conf.service.replacement_offers,
+        fallback_image_mb=conf.image_transfer.fallback_size,
     )
 
 

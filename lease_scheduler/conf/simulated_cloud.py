@@ -14,6 +14,12 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt("memory_mb", default=32_768, min=1, help="Memory of a host in MB."),
     cfg.IntOpt("disk_gb", default=500, min=0, help="Disk of a host in GB."),
     cfg.IntOpt("boot_time", default=0, min=0, help="Seconds that starting the VMs of a lease takes."),
+    cfg.FloatOpt(
+        "image_bandwidth",
+        min=0.001,
+        help="Mb/s at which a host that does not have the disk image of a server fetches it before the server boots, "
+        "with [image_transfer] lease_preparation = imagetransfer; none if every image is everywhere.",
+    ),
     cfg.FloatOpt("late_factor", default=1.0, min=0.0, help="Real over planned time of suspending and resuming."),
     cfg.FloatOpt("spread", default=0.0, min=0.0, max=1.0, help="Share by which operations take longer or shorter."),
     cfg.FloatOpt("failure_probability", default=0.0, min=0.0, max=1.0, help="Share of starts that fail."),

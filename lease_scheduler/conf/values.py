@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from oslo_config import cfg
@@ -68,14 +69,44 @@ def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
         return None
     return TransferOptions(
         bandwidth=group.bandwidth,
-        mechanism=Mechanism(group.transfer_mechanism),
+        mechanism=Mechanism.MULTICAST if group.transfer_mechanism is None else Mechanism(group.transfer_mechanism),
         reuse=Reuse(group.diskimage_reuse),
         cache_size_mb=None if group.diskimage_cache_size < 0 else group.diskimage_cache_size,
         avoid_redundant=group.avoid_redundant_transfers,
         force_seconds=group.force_imagetransfer_time,
         keep_replanned=group.keep_replanned,
         copy_on_write=group.copy_on_write,
+        required=group.required,
+        host_cache_age=group.host_cache_age,
     )
+
+
+#: Of group ``image_transfer``, with their defaults: what the service knows nothing of, because booting brings what is
+#: missing and hosts themselves decide what they keep.
+_IN_SIMULATIONS = {
+    "diskimage_reuse": "none",
+    "diskimage_cache_size": -1,
+    "avoid_redundant_transfers": True,
+    "keep_replanned": True,
+    "copy_on_write": False,
+}
+
+
+def ahead_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
+    """How the service has disk images brought ahead of boots, none if it does not.
+
+    :raises InvalidValueError: an option that is for simulations alone
+    """
+    options = transfer_options(conf)
+    if options is None:
+        return None
+    group = conf.image_transfer
+    for name, default in _IN_SIMULATIONS.items():
+        if group[name] != default:
+            raise InvalidValueError(f"image_transfer.{name}", "is for simulations; leave it out of the service's file")
+    # Each host fetches what it needs, unless the operator says that many do so as fast as one.
+    mechanism = Mechanism.UNICAST if group.transfer_mechanism is None else options.mechanism
+    return replace(options, required=False, mechanism=mechanism)
 
 
 def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None:

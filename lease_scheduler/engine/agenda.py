@@ -25,11 +25,12 @@ class Due(IntEnum):
     PREPARE = 7
 
 
-def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
+def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True) -> tuple[int, Due] | None:
     """When something is due for a lease, and what; none if it waits for a place or for the cloud.
 
     :param in_operation: whether the cloud is carrying out an operation on it; it is due to be over when its hosts are
         given up
+    :param waits_for_images: whether a lease whose images are on their way begins only when they are there
     """
     if not lease.reservations:
         return None
@@ -39,7 +40,7 @@ def next_due(lease: Lease, *, in_operation: bool) -> tuple[int, Due] | None:
         return lease.offered_until, Due.EXPIRE
     if in_operation:
         return reservation.end, Due.OVERDUE
-    if state is LeaseState.READY:
+    if state is LeaseState.READY or (state is LeaseState.PREPARING and not waits_for_images):
         return reservation.run_start, Due.ACTIVATE if lease.is_prepared else Due.START
     if state is LeaseState.ACTIVE:
         return reservation.run_end, Due.CLOSE

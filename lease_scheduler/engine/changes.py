@@ -279,7 +279,7 @@ class Changes:
         operation = self._state.operations.get(lease.lease_id)
         if operation is not None and operation.kind is not OperationKind.START:
             self._busy(lease, f"its {operation.kind.value} is going on")
-        if lease.state not in _STEADY_STATES:
+        if lease.state not in _STEADY_STATES and not self._state.is_ready(lease):
             self._busy(lease, f"it is {lease.state.value}")
 
     def _busy(self, lease: Lease, why: str) -> NoReturn:

@@ -129,7 +129,7 @@ class Deviations:
         plan = self._state.planner.plan
         for lease_id in sorted(self._delayed):
             lease = self._state.lease(lease_id)
-            if lease is None or lease.state is not LeaseState.READY or lease.reservations[0].start <= now:
+            if lease is None or not self._state.is_ready(lease) or lease.reservations[0].start <= now:
                 self._delayed.discard(lease_id)
                 continue
             reservation = lease.reservations[0]
@@ -152,7 +152,7 @@ class Deviations:
         """Recognise a reservation that was delayed, as its terms show, because its hosts came free too late for it."""
         asked = lease.request.submitted if lease.request.start is None else lease.request.start
         fixed = lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
-        if fixed and lease.state is LeaseState.READY and lease.reservations[0].start > max(asked, now):
+        if fixed and self._state.is_ready(lease) and lease.reservations[0].start > max(asked, now):
             self._delayed.add(lease.lease_id)
 
     # -- failed boots ------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from lease_scheduler.engine.interfaces import (
 )
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.precaching import Precaching
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.engine.stepping import Steps, Submission
@@ -35,6 +36,7 @@ from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError,
 from lease_scheduler.plan.most import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.windows import Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.none import NoPenalty
@@ -66,7 +68,8 @@ class Engine:
         carrier: ImageCarrier | None = None,
         penalty: Penalty | None = None,
     ) -> None:
-        if planner.plan.images is not None and carrier is None:
+        is_planned = planner.plan.images is not None or planner.ahead is not None
+        if is_planned and carrier is None:
             raise InvalidValueError("transfers", "are planned, but the cloud does not bring images to hosts")
         breaches = Breaches(recorder, penalty or NoPenalty(PolicyOptions()), options.breach_tolerance)
         self._state = EngineState(planner, cloud, store, recorder, options, breaches)
@@ -77,7 +80,10 @@ class Engine:
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations)
         self._changes = Changes(self._state, admission)
-        transfers = Transfers(self._state, self._deviations, carrier)
+        self._precaching: Precaching | None = None
+        transfers: Transfers | Precaching = Transfers(self._state, self._deviations, carrier)
+        if planner.ahead is not None and carrier is not None:
+            transfers = self._precaching = Precaching(self._state, planner.ahead, carrier)
         self._steps = Steps(
             self._state, admission, self._prices, self._offers, self._deviations, self._outages, transfers
         )
@@ -93,6 +99,7 @@ class Engine:
         outages: Mapping[str, tuple[int, int | None]] | None = None,
         closed: Iterable[str] = (),
         lateness: Mapping[str, Sequence[int]] | None = None,
+        cached: Iterable[CachedImage] = (),
     ) -> None:
         """Take over from an engine that is no more, before the first step.
 
@@ -106,6 +113,7 @@ class Engine:
         :param outages: hosts that are out of service, as ``outages`` said
         :param closed: those of them on which what runs is thought to go on, until the cloud reports that they are down
         :param lateness: how much longer operations took, as ``take_lateness`` said
+        :param cached: images in the caches of hosts, as ``take_cache_changes`` said
         :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
@@ -118,6 +126,8 @@ class Engine:
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
         state.lateness.restore(lateness or {})
+        if self._precaching is not None:
+            self._precaching.restore(live, cached, self._clock.now())
         state.restore(live, operations, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
@@ -412,6 +422,12 @@ class Engine:
         plan = self._state.planner.plan
         known = {plan.site.hosts[host].name: plan.outage(host) for host in sorted(plan.outages)}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
+
+    # -- disk images -------------------------------------------------------------------------------------
+
+    def take_cache_changes(self) -> Mapping[tuple[int, str], CachedImage | None]:
+        """What hosts are thought to have in their caches, or not any more, since the last call: by host and image."""
+        return self._state.planner.caches.take_changes()
 
     # -- time --------------------------------------------------------------------------------------------
 

@@ -75,7 +75,9 @@ class CloudEvent:
     :ivar lease_id: the lease concerned, none for host events
     :ivar host: the host concerned, none if no single one
     :ivar reason: for people
-    :ivar transfer: number of the transfer that is completed or failed, none if it is about something else
+    :ivar transfer: number of the transfer that is completed or failed, none if it is about something else. With a host,
+        the image is there or cannot be brought there, and the transfer goes on; without, it is over, and so it went for
+        all hosts that were not named
     """
 
     kind: EventKind

@@ -38,7 +38,8 @@ class Lifecycle:
         elif what is Due.CLOSE:
             self._close(lease, now)
         elif what is Due.START:
-            self._state.begin(OperationKind.START, lease, now, now)
+            ready = lease if lease.state is LeaseState.READY else self._state.put(lease.to(LeaseState.READY))
+            self._state.begin(OperationKind.START, ready, now, now)
         elif what is Due.RESUME:
             self._state.recorder.count("resumptions")
             resuming = self._state.put(lease.to(LeaseState.RESUMING))

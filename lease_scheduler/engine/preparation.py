@@ -7,6 +7,7 @@ from dataclasses import replace
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
 
 
 class Preparation:
@@ -42,7 +43,8 @@ class Preparation:
             if not state.planner.plan.has_room(lease, now, first.run_start):
                 state.preparations.push(lease, (state.next_preparation(lease, now), what))
                 continue
-            prepared = state.put(replace(lease, reservations=(replace(first, start=now), *lease.reservations[1:])))
+            ready = lease if lease.state is LeaseState.READY else lease.to(LeaseState.READY)
+            prepared = state.put(replace(ready, reservations=(replace(first, start=now), *lease.reservations[1:])))
             state.begin(OperationKind.START, prepared, first.run_start, now)
             state.publish(now)
 

@@ -10,6 +10,7 @@ from lease_scheduler.engine.interfaces import Operation
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.transfers.caches import CachedImage
 
 
 class DeposedError(LeaseSchedulerError):
@@ -225,6 +226,7 @@ class Changes:
 
     :ivar pricing: what a pricing policy has learnt, by its name and the subject
     :ivar lateness: seconds by which operations were late, by kind
+    :ivar cached_images: what a host has in its cache of images, by host and image
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
     """
 
@@ -245,6 +247,7 @@ class Changes:
     private_properties: dict[tuple[str, str], bool] = field(default_factory=dict)
     series: dict[str, SeriesRecord] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
+    cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
 
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
@@ -265,6 +268,7 @@ class Changes:
             or self.private_properties
             or self.series
             or self.deleted
+            or self.cached_images
         )
 
 
@@ -276,6 +280,7 @@ class Snapshot:
     :ivar documents: of these, and of those that are being removed from the cloud
     :ivar pricing: what pricing policies have learnt, by policy and subject
     :ivar lateness: seconds by which operations were late, by kind
+    :ivar cached_images: what hosts are thought to have in their caches
     :ivar next_sequence: order number of the next lease
     :ivar next_intent: number of the next intent
     """
@@ -292,3 +297,4 @@ class Snapshot:
     clock: int
     pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     lateness: Mapping[str, list[int]] = field(default_factory=dict)
+    cached_images: tuple[CachedImage, ...] = ()

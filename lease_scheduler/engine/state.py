@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
@@ -68,6 +68,7 @@ class EngineState:
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
     :ivar lateness: how much longer operations take than planned
+    :ivar follow: told of every change of a lease that is stored: its value before, its value now and the instant
     """
 
     planner: Planner
@@ -84,6 +85,7 @@ class EngineState:
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+    follow: Callable[[Lease | None, Lease, int], None] | None = None
 
     def __post_init__(self) -> None:
         self.lateness = Lateness(self.planner, self.options.operation_quantile)
@@ -139,6 +141,8 @@ class EngineState:
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
             self._note(lease, now)
             self.store.save(lease)
+            if self.follow is not None:
+                self.follow(before, lease, now)
             if self.may_evade(lease):
                 self.preempted.append(lease_id)
         return len(changes)
@@ -152,12 +156,21 @@ class EngineState:
             and lease.reservations[0].closing is not Closing.SHUTDOWN
         )
 
+    @property
+    def waits_for_images(self) -> bool:
+        """Whether leases begin only when their images are there."""
+        return self.planner.ahead is None
+
+    def is_ready(self, lease: Lease) -> bool:
+        """Whether a lease that has a place could begin, as far as its images are concerned."""
+        return lease.state is LeaseState.READY or (lease.state is LeaseState.PREPARING and not self.waits_for_images)
+
     def waits_for_preparation(self, lease: Lease) -> bool:
         """Whether its VMs may be booted ahead and are not yet."""
         return (
             self.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
-            and lease.state is LeaseState.READY
+            and self.is_ready(lease)
             and not lease.is_offered
             and bool(lease.reservations)
             and bool(lease.reservations[0].assignment)
@@ -167,11 +180,15 @@ class EngineState:
 
     def _note(self, lease: Lease, now: int) -> None:
         """Remember when something is due for a lease."""
-        due = next_due(lease, in_operation=lease.lease_id in self.operations)
+        due = self.next_due(lease)
         if due is not None:
             self.agenda.push(lease, due)
         if self.waits_for_preparation(lease):
             self.preparations.push(lease, (self.next_preparation(lease, now), Due.PREPARE))
+
+    def next_due(self, lease: Lease) -> tuple[int, Due] | None:
+        """When something is due for a lease, and what; none if it waits for a place or for the cloud."""
+        return next_due(lease, in_operation=lease.lease_id in self.operations, waits_for_images=self.waits_for_images)
 
     def next_preparation(self, lease: Lease, now: int) -> int:
         """The next instant after now at which it is seen whether the VMs of a lease can be booted ahead.
@@ -251,11 +268,13 @@ class EngineState:
         plan = self.planner.plan
         plan.pass_to(now)
         live = sorted(leases, key=lambda lease: lease.sequence)
-        if plan.images is None:
-            # What waited for an image that nobody brings any more just starts.
-            live = [lease.to(LeaseState.READY) if lease.state in _WAIT_FOR_IMAGES else lease for lease in live]
         plan.put_all(live)
         plan.take_changes()
+        if plan.images is None:
+            # What waited for an image that nobody brings any more just starts; the next step stores that.
+            for lease in live:
+                if lease.state in _WAIT_FOR_IMAGES:
+                    plan.put(lease.to(LeaseState.READY))
         self.operations.update(
             (operation.lease_id, operation)
             for operation in operations

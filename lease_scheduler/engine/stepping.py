@@ -6,13 +6,13 @@ from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lease_scheduler.engine.agenda import next_due
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.precaching import Precaching
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
@@ -58,7 +58,7 @@ class Steps:
         offers: Offers,
         deviations: Deviations,
         outages: Outages,
-        transfers: Transfers,
+        transfers: Transfers | Precaching,
     ) -> None:
         self._state = state
         self._admission = admission
@@ -127,7 +127,7 @@ class Steps:
         lease = self._state.lease(lease_id)
         if lease is None:
             return None
-        due = next_due(lease, in_operation=lease_id in self._state.operations)
+        due = self._state.next_due(lease)
         return lease if due == (instant, what) else None
 
     def _act(self, now: int) -> None:

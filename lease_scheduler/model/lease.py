@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain, islice
+from typing import TypeVar
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.reservation import Reservation
-from lease_scheduler.model.resources import FLOATING_IP, Resources
+from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import (
     FINAL_STATES,
     LeaseState,
     check_transition,
 )
+
+#: A host by its number or name.
+Place = TypeVar("Place")
 
 #: Duration of a lease without end: 100 years, as in Haizea (Sotomayor 2010, section 4.1.1).
 UNLIMITED = 100 * 365 * 86_400
@@ -60,6 +65,26 @@ class PreemptionMode(Enum):
 
 
 @dataclass(frozen=True)
+class DiskImage:
+    """The software of a lease: an image by its id, size in MB (haizea F7)."""
+
+    image_id: str
+    size_mb: int
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What some servers of a node set begin from.
+
+    :ivar image: the disk image that the cloud brings to their hosts, none if they need none there
+    :ivar count: how many servers, none for all that are left
+    """
+
+    image: DiskImage | None
+    count: int | None = None
+
+
+@dataclass(frozen=True)
 class NodeSet:
     """A number of equal VMs (haizea F5).
 
@@ -68,6 +93,8 @@ class NodeSet:
     :ivar required_traits: attributes that its host must have
     :ivar hosts: names of the hosts that may be used, none if any
     :ivar per_host: how many VMs of this set may share a host, none if as many as fit
+    :ivar boots: what the servers on its VMs begin from, in the order of the VMs, where the cloud boots them and brings
+        images itself; see ``LeaseRequest.software`` for images that somebody else brings
     """
 
     count: int
@@ -75,6 +102,7 @@ class NodeSet:
     required_traits: frozenset[str] = frozenset()
     hosts: frozenset[str] | None = None
     per_host: int | None = None
+    boots: tuple[Boot, ...] = ()
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -84,13 +112,22 @@ class NodeSet:
         if not self.resources:
             raise InvalidValueError("nodes.resources", "must name at least one resource class")
 
+    @property
+    def servers_per_vm(self) -> int:
+        """Instances that are to be on one host are planned as one VM."""
+        share = self.resources.get(HOST_SHARE, 1)
+        return max(share, 1) if share < WHOLE_HOST else 1
 
-@dataclass(frozen=True)
-class DiskImage:
-    """The software of a lease: an image by its id, size in MB (haizea F7)."""
-
-    image_id: str
-    size_mb: int
+    def images(self) -> Iterator[frozenset[DiskImage]]:
+        """What each VM's servers begin from, one VM after the other."""
+        servers = (
+            boot.image
+            for boot in self.boots
+            for _ in range(self.count * self.servers_per_vm if boot.count is None else boot.count)
+        )
+        for _ in range(self.count):
+            of_vm = frozenset(islice(servers, self.servers_per_vm))
+            yield frozenset(image for image in of_vm if image is not None)
 
 
 @dataclass(frozen=True)
@@ -170,6 +207,26 @@ class LeaseRequest:
     def charged_nodes(self) -> int:
         """How many VMs a price is for; addresses are no VMs."""
         return sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
+
+    @property
+    def image_ids(self) -> frozenset[str]:
+        """All images that some of its VMs begin from, whoever brings them."""
+        of_nodes = {boot.image.image_id for node_set in self.nodes for boot in node_set.boots if boot.image is not None}
+        return frozenset(of_nodes if self.software is None else {*of_nodes, self.software.image_id})
+
+    def images_on(self, hosts: Sequence[Place]) -> dict[DiskImage, frozenset[Place]]:
+        """Where each of its images is needed.
+
+        :param hosts: where each VM is
+        """
+        found: dict[DiskImage, set[Place]] = {}
+        if self.software is not None:
+            found[self.software] = set(hosts)
+        of_vms = chain.from_iterable(node_set.images() for node_set in self.nodes)
+        for host, images in zip(hosts, of_vms, strict=False):
+            for image in images:
+                found.setdefault(image, set()).add(host)
+        return {image: frozenset(places) for image, places in found.items()}
 
     @property
     def node_hours(self) -> float:

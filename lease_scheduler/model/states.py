@@ -70,6 +70,10 @@ _HAS_SAVED_STATE = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_RE
 #: one that was held for him. The program has the first as a lease that is not schedulable; these rows are ours.
 _MAY_BE_TURNED_DOWN = frozenset({_S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY})
 
+#: Where booting brings images, a lease could begin without its own; one of its images is brought ahead all the same.
+#: Haizea had no such clouds; this row is ours.
+_MAY_GET_IMAGES_AHEAD = frozenset({_S.READY})
+
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 
 #: State -> the states that may follow it. Final states have no followers.
@@ -79,6 +83,7 @@ TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
     | (frozenset({_S.FAILED}) if state in _FAILABLE else frozenset())
     | (frozenset({_S.QUEUED, _S.DONE}) if state in _HAS_SAVED_STATE else frozenset())
     | (frozenset({_S.REJECTED_BY_USER}) if state in _MAY_BE_TURNED_DOWN else frozenset())
+    | (frozenset({_S.PREPARING}) if state in _MAY_GET_IMAGES_AHEAD else frozenset())
     for state in _S
 }
 

@@ -58,8 +58,8 @@ class Demands:
         return found
 
     def _demand(self, node_set: NodeSet) -> Demand:
-        # Node sets that differ in their count alone share arrays, and with them what availability remembers of them.
-        key = replace(node_set, count=1)
+        # Node sets that need the same of hosts share arrays, and with them what availability remembers of them.
+        key = replace(node_set, count=1, boots=())
         known = self._of_node_set.get(key)
         if known is None:
             known = self._of_node_set[key] = self._new_demand(key)

@@ -15,14 +15,11 @@ from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
+from lease_scheduler.plan.differences import Part, changes_of
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import Images, NotInTimeError
 
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
-
-
-#: Hosts of the VMs, start, end, and whether this is added (1) or taken away (-1).
-Part = tuple[tuple[int, ...], int, int, int]
 
 
 class NotPlannableError(LeaseSchedulerError):
@@ -78,7 +75,7 @@ class Plan:
         lease = self._with_images(lease)
         old = self._note_change(lease)
         if old is None or old.reservations != lease.reservations or old.request is not lease.request:
-            self.availability = self._applied(_changes(old, lease))
+            self.availability = self._applied(changes_of(old, lease))
         self._set(lease.lease_id, old, lease)
         return lease
 
@@ -88,7 +85,7 @@ class Plan:
         for given in leases:
             lease = self._with_images(given)
             old = self._note_change(lease)
-            changes += _changes(old, lease)
+            changes += changes_of(old, lease)
             self._set(lease.lease_id, old, lease)
         self.availability = self._applied(changes)
 
@@ -407,36 +404,3 @@ def _capacity(site: Site) -> IntArray:
     return np.array(
         [[host.capacity.get(name, 0) for host in site.hosts] for name in site.resource_classes], dtype=np.int64
     ).reshape(len(site.resource_classes), len(site))
-
-
-def _changes(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, Part]]:
-    """What has to change in the availability when a lease gets a new value, with the terms that it was held by."""
-    if old is not None and old.request is not new.request and old.request.nodes != new.request.nodes:
-        gone = [(old.request, (r.assignment, r.start, r.end, -1)) for r in old.reservations]
-        return gone + [(new.request, (r.assignment, r.start, r.end, 1)) for r in new.reservations]
-    return [(new.request, part) for part in _differences(old, new)]
-
-
-def _differences(old: Lease | None, new: Lease) -> list[Part]:
-    """What has to change in the availability when a lease gets a new value."""
-    before = old.reservations if old else ()
-    gone = [r for r in before if r not in new.reservations]
-    come = [r for r in new.reservations if r not in before]
-    if len(gone) == 1 and len(come) == 1 and gone[0].assignment == come[0].assignment:
-        return _difference(gone[0], come[0])
-    parts = [(r.assignment, r.start, r.end, -1) for r in gone]
-    return parts + [(r.assignment, r.start, r.end, 1) for r in come]
-
-
-def _difference(old: Reservation, new: Reservation) -> list[Part]:
-    """The intervals in which two reservations of the same hosts differ."""
-    if old.end <= new.start or new.end <= old.start:
-        return [(old.assignment, old.start, old.end, -1), (new.assignment, new.start, new.end, 1)]
-    parts = []
-    if old.start != new.start:
-        sign = 1 if new.start < old.start else -1
-        parts.append((old.assignment, min(old.start, new.start), max(old.start, new.start), sign))
-    if old.end != new.end:
-        sign = 1 if new.end > old.end else -1
-        parts.append((old.assignment, min(old.end, new.end), max(old.end, new.end), sign))
-    return parts

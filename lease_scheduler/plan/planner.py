@@ -24,9 +24,10 @@ from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.soonest import Reach, place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
+from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import Images
 from lease_scheduler.plan.transfers.options import TransferOptions
-from lease_scheduler.plan.transfers.preference import HoldersFirst
+from lease_scheduler.plan.transfers.preference import CachedFirst, HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
 
 #: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
@@ -44,6 +45,8 @@ class Planner:
     :param deadline_preemption: whether deadline leases may preempt each other (the ``deadline`` mapper)
     :param transfers: how disk images get to hosts; none if they are there whoever needs them
     :param mapper: mapper policy
+    :ivar ahead: how images are brought ahead where booting would bring them anyway; none if they are not
+    :ivar caches: what hosts have of them then
     """
 
     def __init__(
@@ -58,7 +61,11 @@ class Planner:
         mapper: Mapper = GREEDY,
     ) -> None:
         self.plan = Plan(site)
-        if transfers is not None:
+        self.ahead = None if transfers is None or transfers.required else transfers
+        self.caches = ImageCaches(0 if self.ahead is None else self.ahead.host_cache_age)
+        if self.ahead is not None:
+            selection = CachedFirst(selection, self.caches)
+        elif transfers is not None:
             self.plan.images = Images(transfers)
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options

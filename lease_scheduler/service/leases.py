@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import zip_longest
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
@@ -63,6 +64,7 @@ class Leases:
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Answer:
         expires = context.get("expires")
         enforcement = self._enforcement
+        self._learn_images(lease.get("servers") or ())
         with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
             if enforcement.is_on and not lease.get("maintenance"):
                 proposal = self._proposal(lease, expires, offered=offered)
@@ -78,6 +80,11 @@ class Leases:
                 if groups:
                     self._remove_groups(groups)
                 raise
+
+    def _learn_images(self, servers: Iterable[Document]) -> None:
+        """Know how large the images of templates are, before anything is planned with them."""
+        if self._site.images is not None:
+            self._site.images.learn(servers)
 
     def _remove_groups(self, groups: Iterable[str]) -> None:
         """Remove the groups of a lease that was refused; nobody waits for it."""
@@ -224,6 +231,7 @@ class Leases:
     def quote(self, context: Document, lease: Document) -> Answer:
         """What ``create`` would come to."""
         site = self._site
+        self._learn_images(lease.get("servers") or ())
         with site.transaction(context.get("expires")), refusals():
             terms = self._terms(lease)
             found = site.engine.quote(terms.request, terms.least)
@@ -329,6 +337,8 @@ class Leases:
 
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
+        if set(changes) & _TERMS:
+            self._learn_images(self._document(lease_id).servers)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")
@@ -397,6 +407,8 @@ class Leases:
         if not named:
             # Hosts stay as they were chosen unless the reservation itself is changed.
             request = replace(request, nodes=lease.request.nodes)
+        else:
+            request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
         if started is not None and request.start is not None:
             request = replace(request, start=lease.request.start)
         return request, terms
@@ -519,6 +531,15 @@ class Leases:
         if document is None:
             raise RefusedError(404, f"there is no live lease {lease_id}")
         return document
+
+
+def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
+    """New node sets; what is said of the images of one that is otherwise the same stays, so that it is the same."""
+    pairs = zip_longest(old[: len(new)], new)
+    return tuple(
+        before if before is not None and replace(after, boots=before.boots) == before else after
+        for before, after in pairs
+    )
 
 
 def _moved_before_end(

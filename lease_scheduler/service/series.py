@@ -16,7 +16,9 @@ from lease_scheduler.service.terms import Document
 
 Answer = dict[str, Any]
 
-_BEGINNINGS = frozenset({LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.READY})
+_BEGINNINGS = frozenset(
+    {LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY}
+)
 
 
 class SeriesKeeper:

@@ -10,7 +10,6 @@ from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 
 
 def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]) -> None:
@@ -20,7 +19,7 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
     :param nodes: node sets of the lease, with the most nodes that it may get
     :raises InvalidValueError: naming the key
     """
-    most = [node_set.count * _servers_per_node(node_set) for node_set in nodes]
+    most = [node_set.count * node_set.servers_per_vm for node_set in nodes]
     left = Counter(dict(enumerate(most)))
     volumes = set()
     for position, server in enumerate(servers):
@@ -39,12 +38,6 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
             raise InvalidValueError(f"{field}.volume.volume_id", "only one server can boot from a volume")
         volumes.add(volume_id)
         _check_user_data(server.get("user_data"), field)
-
-
-def _servers_per_node(node_set: NodeSet) -> int:
-    """Instances that are to be on one host are planned as one node."""
-    share = node_set.resources.get(HOST_SHARE, 1)
-    return max(share, 1) if share < WHOLE_HOST else 1
 
 
 def _volume_id(server: Mapping[str, Any], field: str) -> str | None:

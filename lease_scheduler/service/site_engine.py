@@ -40,6 +40,8 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
+from lease_scheduler.service.image_carriage import ImageCarriage
+from lease_scheduler.service.image_sizes import ImageSizes
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.metrics.engine import EngineMetrics
@@ -72,6 +74,7 @@ class ServiceOptions:
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
     :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
     :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
+    :ivar fallback_image_mb: what a disk image is thought to have of which nobody knows the size
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -84,6 +87,7 @@ class ServiceOptions:
     quote_lifetime: int = 300
     counter_offers: int = 3
     replacement_offers: bool = False
+    fallback_image_mb: int = 4_096
 
 
 #: Makes a planner for a site.
@@ -150,6 +154,8 @@ class SiteEngine:
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
         self._site_builder = SiteBuilder()
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
+        #: Sizes of disk images, none if they are not brought ahead.
+        self.images = None if self.planner.ahead is None else ImageSizes(driver, options.fallback_image_mb)
         self.pricing = make_pricing()
         self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
         self.engine = Engine(
@@ -161,6 +167,7 @@ class SiteEngine:
             self.work,
             options.engine,
             self.pricing,
+            self.work,
             penalty=penalty,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
@@ -178,12 +185,14 @@ class SiteEngine:
             # Which of them are dead the driver tells when it begins; what runs must not be moved before.
             closed=outages,
             lateness=snapshot.lateness,
+            cached=snapshot.cached_images,
         )
         self.before_end = BeforeEnd(self.work)
         lifetime = options.quote_lifetime if options.replacement_offers else 0
         self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
         self._announcer = Announcer(self._coming, driver.announce)
         self._pool_lock = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
@@ -208,6 +217,7 @@ class SiteEngine:
         self._reconciler.start()
         if self.options.announce_horizon:
             self._announcer.start()
+        self._images_on_their_way.start()
 
     def close(self) -> None:
         """Finish what is being done at this moment and stop."""
@@ -216,6 +226,7 @@ class SiteEngine:
             self._changed.notify_all()
         self._stopping.set()
         self._announcer.stop()
+        self._images_on_their_way.stop()
         self.driver.stop()
         self._executor.stop()
         for thread in (self._timer, self._reconciler):
@@ -297,6 +308,7 @@ class SiteEngine:
         for subject, learnt in self.pricing.take_changes().items():
             self.work.changes.pricing[self.pricing.name, subject] = learnt
         self.work.changes.lateness.update(self.engine.take_lateness())
+        self.work.changes.cached_images.update(self.engine.take_cache_changes())
         changes, intents = self.work.take(self.work.now)
         counts, refusals = self.work.take_counts()
         self._metrics.counted(counts, refusals)
@@ -313,6 +325,8 @@ class SiteEngine:
             for order in orders:
                 self._executor.submit(order)
             self.wake()
+        for transfer in self.work.take_transfers():
+            self._images_on_their_way.begin(transfer)
 
     def _break(self) -> None:
         self._broken = True
@@ -396,8 +410,12 @@ class SiteEngine:
         """Something happened in the cloud by itself; called by the driver."""
         host = None if event.host is None else self.engine.site.index.get(event.host)
         if event.host is None or host is not None:
-            self.work.report(None, CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
-            self.wake()
+            self._noticed(CloudEvent(event.kind, self.clock.now(), event.lease_id, host, event.reason))
+
+    def _noticed(self, event: CloudEvent) -> None:
+        """Have the engine told of something that no order of a lease waits for."""
+        self.work.report(None, event)
+        self.wake()
 
     def _coming(self) -> dict[str, int]:
         with self._lock:
@@ -504,7 +522,7 @@ class SiteEngine:
 
     def pool(self) -> Pool:
         """What there is to choose from."""
-        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors())
+        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors(), self.images)
 
     def put_host(self, host: HostRecord) -> None:
         """Keep a new value of a host."""

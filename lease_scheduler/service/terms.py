@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.service.image_sizes import ImageSizes
 
 Document = Mapping[str, Any]
 
@@ -24,11 +25,13 @@ class Pool:
     :ivar hosts: the compute hosts
     :ivar floating_ips: the addresses
     :ivar flavors: resources and traits by flavor id, as the cloud knows them
+    :ivar images: sizes of disk images; none if they are not brought ahead
     """
 
     hosts: Sequence[HostRecord]
     floating_ips: Sequence[FloatingIpRecord]
     flavors: Mapping[str, Flavor]
+    images: ImageSizes | None = None
 
     def matching(self, *queries: Query) -> frozenset[str] | None:
         """Names of the hosts that satisfy every query; none if there is no condition."""
@@ -95,6 +98,8 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
             )
         )
     servers = tuple(lease.get("servers") or ())
+    if pool.images is not None and servers:
+        node_sets = [replace(each, boots=pool.images.boots(servers, number)) for number, each in enumerate(node_sets)]
     start, duration = _interval(lease, kind, now)
     mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
     request = LeaseRequest(

@@ -22,6 +22,7 @@ from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.service.notifications import document_message, transition_message
 
 #: What is told of money where a lease is over -> of which ends.
@@ -67,6 +68,7 @@ class UnitOfWork:
         self._new: set[str] = set()
         # Those that had come to their end before this engine took over, but are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
+        self._transfers: list[Transfer] = []
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
         #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
         #: before, and its document.
@@ -299,6 +301,18 @@ class UnitOfWork:
         else:
             self._touched.add(operation.lease_id)
         self._add(Intent(self._next_intent, operation.lease_id, operation))
+
+    def bring(self, transfer: Transfer, now: int) -> None:
+        """Have a disk image brought to hosts, once everything else is written down (engine.interfaces.ImageCarrier).
+
+        It is not written down itself: what an engine that takes over still needs it has brought once more.
+        """
+        self._transfers.append(transfer)
+
+    def take_transfers(self) -> list[Transfer]:
+        """Transfers that are to be begun now."""
+        transfers, self._transfers = self._transfers, []
+        return transfers
 
     def discard(self, lease_id: str, now: int) -> None:
         """Have everything of a lease destroyed; what was going on does not matter any more."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from configparser import ConfigParser
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -24,8 +25,19 @@ _BY_NAME = {"psycopg2-binary", "pymysql"}
 
 
 def _required(*files: str) -> set[str]:
-    lines = [line.partition("#")[0].strip() for file in files for line in (_ROOT / file).read_text().splitlines()]
-    return {canonicalize_name(Requirement(line).name) for line in lines if line}
+    return _names(line for file in files for line in (_ROOT / file).read_text().splitlines())
+
+
+def _extras() -> set[str]:
+    """What some features need that not everybody has."""
+    setup = ConfigParser()
+    setup.read(_ROOT / "setup.cfg")
+    return _names(line for _, lines in setup.items("extras") for line in lines.splitlines())
+
+
+def _names(lines: Iterable[str]) -> set[str]:
+    stripped = (line.partition("#")[0].strip() for line in lines)
+    return {canonicalize_name(Requirement(line).name) for line in stripped if line}
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -53,7 +65,7 @@ def _distributions(folder: str) -> dict[str, set[str]]:
     ],
 )
 def test_every_import_is_required(folder: str, files: list[str]) -> None:
-    required = _required(*files)
+    required = _required(*files) | _extras()
     assert {name for name, sources in _distributions(folder).items() if not sources & required} == set()
 
 

@@ -83,6 +83,17 @@ class Aggregates:
         if found is not None and any(found.metadata.get(key) != value for key, value in metadata.items()):
             self._nova.aggregates.set_metadata(found, dict(metadata))
 
+    def cache_image(self, name: str, image_id: str) -> str | None:
+        """Have the hosts of an aggregate bring an image into their caches (compute API 2.81).
+
+        :return: id of the request, none if Nova gives none
+        """
+        found = self._find(name)
+        if found is None:
+            raise NotFound(404, f"there is no aggregate {name}")
+        answer = self._nova.aggregates.cache_images(found, [image_id])
+        return next(iter(getattr(answer, "request_ids", ())), None)
+
     def remove(self, name: str) -> None:
         """Remove an aggregate if it is there, its hosts first."""
         found = self._find(name)

@@ -69,6 +69,11 @@ class Connection:
         """Neutron for the service itself."""
         return self._adapter(service_type="network")
 
+    @property
+    def glance(self) -> Adapter:
+        """Glance for the service itself."""
+        return self._adapter(service_type="image")
+
     def on_behalf_of(self, trust_id: str | None) -> Any:
         """Nova for the consumer who gave a trust; for the service itself if there is none."""
         return self.nova if trust_id is None else self._for_consumer(trust_id)
@@ -177,6 +182,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         connection.nova_with_facts,
         Placement(connection.placement),
         lambda: connection.network,
+        lambda: connection.glance,
         connection.on_behalf_of,
         connection.end_trust,
         group.watch_interval,

@@ -14,6 +14,8 @@ from lease_scheduler.cloud.driver import (
     Flavor,
     Footprint,
     Hypervisor,
+    ImageOrder,
+    ImageProgress,
     Order,
     WaitingClock,
 )
@@ -24,11 +26,13 @@ from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
+from lease_scheduler.cloud.nova.images import Images
 from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.cloud.nova.precaching import Precaching
 from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
@@ -75,6 +79,7 @@ class NovaDriver:
     :param nova: novaclient's client, of an administrator
     :param nova_with_facts: the same with a compute API that tells the facts of hypervisors
     :param network: gives what asks Neutron, which is needed for leases with floating IPs only
+    :param glance: gives what asks Glance, which is needed to bring images ahead only
     :param on_behalf_of: gives a client that acts for the consumer who gave a trust
     :param end_trust: removes a trust, if it is there
     :param watch_interval: real seconds between two looks at what happens by itself
@@ -90,6 +95,7 @@ class NovaDriver:
         nova_with_facts: Any,
         placement: Placement,
         network: Callable[[], Adapter],
+        glance: Callable[[], Adapter],
         on_behalf_of: Callable[[str | None], Any],
         end_trust: Callable[[str], None],
         watch_interval: float,
@@ -107,6 +113,7 @@ class NovaDriver:
         self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
+        self._images, self._precaching = Images(glance), Precaching(clock, aggregates, hosts)
         throttle = Throttle(options.operations_per_host, options.operations)
         self._guests = guests = Guests(nova, servers.find, throttle, lost)
         self._reservations = reservations = Reservations(
@@ -169,6 +176,18 @@ class NovaDriver:
         """See ``Driver.flavors``."""
         return self._flavors
 
+    def image_size_mb(self, image_id: str) -> int | None:
+        """See ``Driver.image_size_mb``."""
+        return self._images.size_mb(image_id)
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        """See ``Driver.carry``."""
+        return self._precaching.carry(order)
+
+    def clear_carried(self) -> None:
+        """See ``Driver.clear_carried``."""
+        self._precaching.clear()
+
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """See ``Driver.make_groups``."""
         return self._server_groups.make(lease)
@@ -180,7 +199,7 @@ class NovaDriver:
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
         if observer is None:
-            self._watcher.start(on_event, regularly=self._guests.bring_back)
+            self._watcher.start(on_event, regularly=self._guests.bring_back, on_cache=self._precaching.hear)
             return
         self._watcher.start(
             on_event,
@@ -189,6 +208,7 @@ class NovaDriver:
             on_hosts=observer.on_hosts,
             on_aggregate=observer.on_aggregate,
             on_stranger=partial(self._meet, observer),
+            on_cache=self._precaching.hear,
         )
 
     def _meet(self, observer: Observer, stranger: Stranger) -> None:

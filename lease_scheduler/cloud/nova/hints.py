@@ -11,6 +11,9 @@ from typing import Any
 
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
+#: What Nova says of images that are brought to the hosts of an aggregate.
+_CACHING = "aggregate.cache_images."
+
 #: Of actions on servers, those that are over.
 _OVER = (".end", ".error")
 
@@ -53,7 +56,25 @@ class AggregateHint:
     user_id: str | None = None
 
 
-Hint = ServiceHint | ServerHint | AggregateHint
+@dataclass(frozen=True)
+class CacheHint:
+    """Images are brought to the caches of the hosts of an aggregate, as somebody asked for.
+
+    :ivar phase: ``start``, ``progress`` of one host, or ``end``
+    :ivar aggregate: its name
+    :ivar request_id: of the request for it
+    :ivar host: name of the compute service that is through with it
+    :ivar cached: ids of images that it has now, or had already
+    """
+
+    phase: str
+    aggregate: str
+    request_id: str | None = None
+    host: str | None = None
+    cached: frozenset[str] = frozenset()
+
+
+Hint = ServiceHint | ServerHint | AggregateHint | CacheHint
 
 
 def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | None:
@@ -66,6 +87,9 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
     data = _data(payload)
     subject, _, rest = event_type.partition(".")
     user_id = _text(context.get("user_id")) if isinstance(context, Mapping) else None
+    if event_type.startswith(_CACHING):
+        request_id = _text(context.get("request_id")) if isinstance(context, Mapping) else None
+        return _cache_hint(event_type.removeprefix(_CACHING), data, request_id)
     if subject == "service":
         host = _text(data.get("host"))
         return ServiceHint(host) if host and data.get("binary") == "nova-compute" else None
@@ -83,6 +107,14 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
         number = data.get("id")
         return AggregateHint(number, user_id) if isinstance(number, int) else None
     return None
+
+
+def _cache_hint(phase: str, data: Mapping[str, Any], request_id: str | None) -> CacheHint | None:
+    name, cached = _text(data.get("name")), data.get("images_cached")
+    if name is None:
+        return None
+    ids = frozenset(each for each in cached if isinstance(each, str)) if isinstance(cached, list) else frozenset[str]()
+    return CacheHint(phase, name, request_id, _text(data.get("host")), ids)
 
 
 def _data(payload: Any) -> Mapping[str, Any]:

@@ -13,6 +13,9 @@ from uuid import NAMESPACE_URL, uuid5
 _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler")
 _PREFIX = "lease-"
 
+#: How the names of aggregates begin that are there only while an image is brought to their hosts.
+PRECACHE = "lease-precache-"
+
 #: Resource class that a provider configuration file adds to every compute host, so that Nova asks each host for
 #: something even if a flavor needs nothing but a slot.
 ANCHOR = "CUSTOM_LEASE_ANCHOR"
@@ -38,6 +41,11 @@ class Labels:
 def aggregate(lease_id: str, *, exclusive: bool) -> str:
     """Name of the host aggregate of a lease: of the hosts that it has for itself, or of those that it shares."""
     return f"{_PREFIX}{lease_id}" if exclusive else f"{_PREFIX}{lease_id}-shared"
+
+
+def precache(image_id: str) -> str:
+    """Name of the host aggregate by which an image is brought to the caches of hosts; there is one for a while."""
+    return f"{PRECACHE}{image_id}"
 
 
 def tag(lease_id: str) -> str:

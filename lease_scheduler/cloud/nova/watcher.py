@@ -17,7 +17,7 @@ from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
-from lease_scheduler.cloud.nova.hints import AggregateHint, Hint, ServerHint, ServiceHint
+from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
 from lease_scheduler.cloud.observations import ServerChange
@@ -103,6 +103,7 @@ class Watcher:
         self._hinted_services = False
         self._hinted_leases: set[str] = set()
         self._on_server: Callable[[ServerChange], None] | None = None
+        self._on_cache: Callable[[CacheHint], None] | None = None
         self._regularly: Callable[[], None] | None = None
         self._thread: Thread | None = None
 
@@ -114,6 +115,7 @@ class Watcher:
         on_hosts: OnHosts | None = None,
         on_aggregate: OnAggregate | None = None,
         on_stranger: OnStranger | None = None,
+        on_cache: Callable[[CacheHint], None] | None = None,
         regularly: Callable[[], None] | None = None,
     ) -> None:
         """Begin to look, and to listen.
@@ -122,12 +124,14 @@ class Watcher:
         :param on_hosts: of hosts that may have another size or other traits, by name; at first of all in the pool
         :param on_aggregate: of aggregates of ours that are not as they were
         :param on_stranger: of servers on hosts that a lease has for itself, once each
+        :param on_cache: of images that come to the caches of hosts, from several threads; must be quick
         :param regularly: is called at each interval
         """
         self._regularly = regularly
         # Whoever led before may have told other things.
         self._told_of = {}
         self._on_server = on_server
+        self._on_cache = on_cache
         self._stopped = False
         self._thread = Thread(target=self._run, args=(on_event,), name="nova-watcher", daemon=True)
         self._thread.start()
@@ -201,6 +205,9 @@ class Watcher:
                 self._changed.notify_all()
         elif isinstance(hint, ServerHint):
             self._heard_of_server(hint)
+        elif isinstance(hint, CacheHint):
+            if self._on_cache is not None:
+                self._on_cache(hint)
         elif self._inspector is not None and not self._is_own(hint):
             self._inspector.hint_at_aggregate(hint.number)
 

@@ -35,6 +35,9 @@ class TransferOptions:
     :ivar force_seconds: seconds that a transfer takes in place of size / bandwidth, none to compute it (haizea F67)
     :ivar keep_replanned: whether a lease that is planned again finds the images that were brought for its old place
     :ivar copy_on_write: whether VMs share the image on their host, so that it is on the disk once (haizea F68)
+    :ivar required: whether a lease waits until its image is there; else its boot brings what is missing, and transfers
+        only see to it that there is little to bring
+    :ivar host_cache_age: if they are not required: seconds for which a host keeps an image that nobody uses
     """
 
     bandwidth: float = 1000.0
@@ -45,6 +48,8 @@ class TransferOptions:
     force_seconds: int | None = None
     keep_replanned: bool = True
     copy_on_write: bool = False
+    required: bool = True
+    host_cache_age: int = 86_400
 
     def seconds(self, image: DiskImage, hosts: int) -> int:
         """Seconds to bring an image to so many hosts, rounded up."""

@@ -10,6 +10,7 @@ import numpy as np
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
+from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import Images
 
 
@@ -35,3 +36,24 @@ class HoldersFirst:
             return ranked
         has_it = np.isin(ranked, list(near))
         return np.concatenate((ranked[has_it], ranked[~has_it]))
+
+
+@dataclass(frozen=True)
+class CachedFirst:
+    """The order of another policy, with hosts first that have, or will have, the most of a lease's images.
+
+    :ivar selection: the other policy
+    :ivar caches: what hosts have at present
+    """
+
+    selection: HostSelection
+    caches: ImageCaches
+
+    def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
+        """See ``HostSelection.rank``."""
+        ranked = self.selection.rank(hosts, lease)
+        near = [found for image_id in sorted(lease.image_ids) if (found := self.caches.near(image_id))]
+        if not near:
+            return ranked
+        has: IntArray = np.sum([np.isin(ranked, list(found)) for found in near], axis=0, dtype=np.int64)
+        return ranked[np.argsort(-has, kind="stable")]

@@ -20,10 +20,11 @@ from lease_scheduler.engine.records import (
     UsageRecord,
 )
 from lease_scheduler.engine.units import Units
-from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.reservation import Closing, MigrationRound, Reservation
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.transfers.caches import CachedImage
 
 Row = Mapping[str, Any] | RowMapping
 Values = dict[str, Any]
@@ -33,13 +34,25 @@ _KILL = "discard"
 
 def node_set_values(node_set: NodeSet) -> Values:
     """A node set as JSON."""
-    return {
+    values: Values = {
         "count": node_set.count,
         "resources": dict(node_set.resources),
         "traits": sorted(node_set.required_traits),
         "hosts": None if node_set.hosts is None else sorted(node_set.hosts),
         "per_host": node_set.per_host,
     }
+    if node_set.boots:
+        values["boots"] = [_boot_values(boot) for boot in node_set.boots]
+    return values
+
+
+def _boot_values(boot: Boot) -> list[Any]:
+    return [None if boot.image is None else [boot.image.image_id, boot.image.size_mb], boot.count]
+
+
+def _boot(values: Sequence[Any]) -> Boot:
+    image, count = values
+    return Boot(None if image is None else DiskImage(*image), count)
 
 
 def node_set(values: Mapping[str, Any]) -> NodeSet:
@@ -51,6 +64,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
         frozenset(values["traits"]),
         None if hosts is None else frozenset(hosts),
         values["per_host"],
+        tuple(_boot(each) for each in values.get("boots", ())),
     )
 
 
@@ -332,6 +346,16 @@ def breach_values(record: BreachRecord) -> Values:
         "node_seconds": breach.node_seconds,
         "penalty": breach.penalty,
     }
+
+
+def cached_image_values(cached: CachedImage, host_id: int) -> Values:
+    """The columns of an image in the cache of a host."""
+    return {"host_id": host_id, "image_id": cached.image_id, "used": cached.used}
+
+
+def cached_image(row: Row, units: Units) -> CachedImage:
+    """An image in the cache of a host."""
+    return CachedImage(units.number(str(row["host_id"])), row["image_id"], row["used"])
 
 
 _HOST_COLUMNS = (

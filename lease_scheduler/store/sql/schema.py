@@ -257,6 +257,16 @@ HOSTS = Table(
     Column("updated_at", BigInteger),
 )
 
+#: Disk images in the caches of hosts, as far as it is known or thought to be so.
+CACHED_IMAGES = Table(
+    "cached_images",
+    METADATA,
+    Column("host_id", Integer, ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("image_id", _KEYSTONE_ID, primary_key=True),
+    # When a server used it last, or it was brought there.
+    Column("used", BigInteger, nullable=False),
+)
+
 HOST_PROPERTIES = Table(
     "host_properties",
     METADATA,

@@ -15,6 +15,7 @@ from lease_scheduler.engine.units import Units
 from lease_scheduler.store.sql import rows
 from lease_scheduler.store.sql.schema import (
     BREACHES,
+    CACHED_IMAGES,
     FLOATING_IPS,
     HISTORY,
     HOLDINGS,
@@ -143,6 +144,12 @@ class SqlStore:
             ),
             pricing=_learnt(connection),
             lateness={row["kind"]: row["seconds"] for row in connection.execute(select(LATENESS)).mappings()},
+            cached_images=tuple(
+                rows.cached_image(row, self.units)
+                for row in connection.execute(
+                    select(CACHED_IMAGES).order_by(CACHED_IMAGES.c.host_id, CACHED_IMAGES.c.image_id)
+                ).mappings()
+            ),
             next_sequence=site["next_sequence"],
             next_intent=(connection.execute(select(func.max(OPERATIONS.c.id))).scalar() or 0) + 1,
             clock=site["clock"],
@@ -175,6 +182,7 @@ class SqlStore:
             self._write_hosts(connection, changes)
             versions = self._write_leases(connection, changes, revision)
             self._write_lists(connection, changes)
+            self._write_cached_images(connection, changes)
         self._revision = revision
         self._versions.update(versions)
         for lease_id, lease in changes.leases.items():
@@ -204,6 +212,21 @@ class SqlStore:
             connection.execute(delete(FLOATING_IPS).where(FLOATING_IPS.c.id == floating_ip_id))
             if floating_ip is not None:
                 connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
+
+    def _write_cached_images(self, connection: Connection, changes: Changes) -> None:
+        """What is known of the caches of hosts; nothing is kept of those that have left the pool."""
+        ids = {number: int(self.units.id(number)) for number, _ in changes.cached_images}
+        present: set[int] = set()
+        for chunk in _chunks(list(ids.values())):
+            present.update(connection.execute(select(HOSTS.c.id).where(HOSTS.c.id.in_(chunk))).scalars())
+        for (number, image_id), cached in changes.cached_images.items():
+            host_id = ids[number]
+            if host_id not in present:
+                continue
+            where = (CACHED_IMAGES.c.host_id == host_id) & (CACHED_IMAGES.c.image_id == image_id)
+            connection.execute(delete(CACHED_IMAGES).where(where))
+            if cached is not None:
+                connection.execute(insert(CACHED_IMAGES).values(rows.cached_image_values(cached, host_id)))
 
     def _write_leases(self, connection: Connection, changes: Changes, revision: int) -> dict[str, int]:
         """Insert or update leases with all that belongs to them; the versions that they have then."""

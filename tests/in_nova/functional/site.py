@@ -71,6 +71,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
             facts,
             self.held,
             self.network,
+            self.image_service,
             lambda trust_id: self.nova,
             self.trusts_ended.append,
             0.2,
@@ -100,6 +101,10 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
     def network(self) -> Adapter:
         """There is no Neutron here."""
         raise AssertionError("no lease of these tests has a floating IP")
+
+    def image_service(self) -> Adapter:
+        """There is no Glance here."""
+        raise AssertionError("nobody asks for the size of an image")
 
     # -- helpers -----------------------------------------------------------------------------------------
 

@@ -54,6 +54,7 @@ class _Site(NovaSite):
             facts,
             self.held,
             self.network,
+            self.image_service,
             lambda trust_id: self.nova,
             self.trusts_ended.append,
             0.2,

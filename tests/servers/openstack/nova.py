@@ -40,7 +40,7 @@ class Host:
     """A host with a hypervisor that only pretends.
 
     :ivar delays: seconds that steps take: spawn, destroy, power_on, power_off, suspend, resume, snapshot,
-        live_migration, migrate_disk_and_power_off, finish_revert_migration
+        live_migration, migrate_disk_and_power_off, finish_revert_migration, cache_image
     :ivar process: hosts that name the same one share a process, and so die together
     """
 
@@ -260,6 +260,11 @@ class NovaComputes(NovaWorker):
         self._delays = {host.name: dict(host.delays) for host in hosts}
         self._turns = dict.fromkeys(self.hosts, "")
         self._conductor = conductor
+
+    def cached_images(self, host: str) -> frozenset[str]:
+        """Ids of the images in the cache of a host: of those that were brought there, and that servers booted from."""
+        path = self.folder / f"{host}-images.json"
+        return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
 
     def set_delays(self, host: str, delays: Mapping[str, float], turns: str = "") -> None:
         """Change how long the steps of a host take, from the next step on; those that are not named take no time.

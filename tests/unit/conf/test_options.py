@@ -9,6 +9,7 @@ from oslo_config import cfg
 from lease_scheduler.cmd.configuration import load as load_service_configuration
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
 from lease_scheduler.conf.opts import list_opts
+from lease_scheduler.conf.values import ahead_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.plan.options import PlanningOptions, Suspension
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
@@ -75,6 +76,8 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
         "image_transfer.diskimage_cache_size": "20480",
         "image_transfer.copy_on_write": "true",
         "image_transfer.keep_replanned": "false",
+        "image_transfer.required": "false",
+        "image_transfer.host_cache_age": "600",
         "simulation.image_transfer_factor": "1.5",
         "simulation.image_transfer_failures": "0.25",
     }
@@ -90,6 +93,8 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
         force_seconds=7,
         keep_replanned=False,
         copy_on_write=True,
+        required=False,
+        host_cache_age=600,
     )
     assert settings.planning.migrate_disks
     assert (settings.cloud.image_transfer_factor, settings.cloud.image_transfer_failure_probability) == (1.5, 0.25)
@@ -97,15 +102,30 @@ def test_image_transfers_are_planned_if_they_are_asked_for() -> None:
     assert only_asked.transfers == TransferOptions()
 
 
-def test_the_service_knows_no_image_transfers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_service_brings_images_ahead_and_waits_for_none(tmp_path: Path) -> None:
+    """haizea 7.2: hosts fetch them one after the other unless the operator says otherwise."""
+    path = tmp_path / "service.conf"
+    path.write_text("[image_transfer]\nlease_preparation = imagetransfer\nhost_cache_age = 600\n")
+    conf = load_service_configuration(["--config-file", str(path)])
+
+    assert ahead_options(conf) == TransferOptions(mechanism=Mechanism.UNICAST, required=False, host_cache_age=600)
+
+    path.write_text("[image_transfer]\nlease_preparation = imagetransfer\ntransfer_mechanism = multicast\n")
+    fans_out = ahead_options(load_service_configuration(["--config-file", str(path)]))
+    assert fans_out is not None
+    assert fans_out.mechanism is Mechanism.MULTICAST
+    assert ahead_options(load_service_configuration([])) is None
+
+
+def test_the_service_refuses_what_is_for_simulations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """An option that would be passed over in silence is refused."""
     path = tmp_path / "service.conf"
-    path.write_text("[image_transfer]\nlease_preparation = imagetransfer\n")
+    path.write_text("[image_transfer]\nlease_preparation = imagetransfer\ndiskimage_cache_size = 20480\n")
 
     with pytest.raises(SystemExit):
         load_service_configuration(["--config-file", str(path)])
 
-    assert "image_transfer.lease_preparation: is for simulations" in capsys.readouterr().err
+    assert "image_transfer.diskimage_cache_size: is for simulations" in capsys.readouterr().err
 
 
 def test_overrides_win_over_files_and_later_files_over_earlier_ones(tmp_path: Path) -> None:

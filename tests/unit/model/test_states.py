@@ -20,15 +20,15 @@ from lease_scheduler.model.states import (
 
 # From the dissertation's table 3.1 with its rows put right. What is behind the bar is not in that table: cancelling and
 # failing, which it has as rows for "any" state, the loss of saved memory with its host, the end of a lease whose memory
-# is saved, the putting away of what could not be brought back, and the turning down of what got its price out of the
-# queue or was held for its consumer, which are ours.
+# is saved, the putting away of what could not be brought back, the turning down of what got its price out of the queue
+# or was held for its consumer, and images that are brought ahead to whoever could do without, which are ours.
 TABLE = """
 new                 -> pending                                                           |
 pending             -> scheduled queued rejected rejected-by-user                        | cancelled
 queued              -> scheduled                                                     | cancelled rejected-by-user
 scheduled           -> preparing ready queued pending                         | cancelled failed rejected-by-user
 preparing           -> ready queued pending                                   | cancelled failed rejected-by-user
-ready               -> active queued pending                                  | cancelled failed rejected-by-user
+ready               -> active queued pending                        | cancelled failed rejected-by-user preparing
 active              -> suspending queued ready done                                      | cancelled failed
 suspending          -> suspended-pending                                                 | cancelled failed queued done
 suspended-pending   -> suspended-queued suspended-scheduled                              | cancelled failed queued done

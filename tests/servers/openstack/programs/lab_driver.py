@@ -15,7 +15,6 @@ from nova.virt import fake
 
 #: Steps that may take a while, and those after which the servers of the host are others.
 _STEPS = (
-    "spawn",
     "destroy",
     "power_on",
     "power_off",
@@ -26,7 +25,7 @@ _STEPS = (
     "migrate_disk_and_power_off",
     "finish_revert_migration",
 )
-_CHANGING = frozenset({"spawn", "destroy", "power_on", "power_off", "finish_revert_migration"})
+_CHANGING = frozenset({"destroy", "power_on", "power_off", "finish_revert_migration"})
 
 
 def node_uuid(name: str) -> str:
@@ -57,6 +56,32 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         if self._memory.exists():
             for server, (name, state) in json.loads(self._memory.read_text()).items():
                 self.instances[server] = fake.FakeInstance(name, state, server)
+        self._cache = self._folder / f"{host}-images.json"
+
+    def cache_image(self, context: Any, image_id: str) -> bool:
+        """Whether the image has come into the cache by this; not if it is there already."""
+        if image_id in self._cached():
+            return False
+        self._pause("cache_image")
+        self._keep(image_id)
+        return True
+
+    def spawn(self, context: Any, instance: Any, image_meta: Any, *words: Any, **options: Any) -> None:
+        """The fake driver's, which brings the image into the cache."""
+        self._pause("spawn")
+        super().spawn(context, instance, image_meta, *words, **options)
+        if "id" in image_meta:
+            self._keep(image_meta.id)
+        self._remember()
+
+    def _cached(self) -> list[str]:
+        found: list[str] = json.loads(self._cache.read_text()) if self._cache.exists() else []
+        return found
+
+    def _keep(self, image_id: str) -> None:
+        new = self._cache.with_suffix(".new")
+        new.write_text(json.dumps(sorted({*self._cached(), image_id})))
+        new.rename(self._cache)
 
     def get_available_resource(self, nodename: str) -> dict[str, Any]:
         """Size and identity of the host; the fake driver draws another identity in each process."""

@@ -414,15 +414,22 @@ class TestUsage:
                     "revenue": {
                         "earned": 7.5,
                         "missed": {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1},
-                        "penalties": 1.75,
-                        "net": 5.75,
-                    },
-                    "breaches": {
-                        "fewer-nodes": {"count": 1, "node_hours": 0.5, "penalty": 0.25},
-                        "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
                     },
                 }
             ],
+        }
+
+    def test_terms_that_were_not_kept(self, latest: Client) -> None:
+        (project,) = (latest.get("/v1/usage?start=2030-01-01 00:00&end=2030-01-31 00:00").json or {})["usage"]
+        assert project["revenue"] == {
+            "earned": 7.5,
+            "missed": {"undercharged": 1.0, "rejected": 2.0, "rejected_by_user": 0.1},
+            "penalties": 1.75,
+            "net": 5.75,
+        }
+        assert project["breaches"] == {
+            "fewer-nodes": {"count": 1, "node_hours": 0.5, "penalty": 0.25},
+            "late-start": {"count": 2, "node_hours": 1.0, "penalty": 1.5},
         }
 
     def test_penalties_came_later(self, latest: Client, site: Site) -> None:
@@ -491,7 +498,9 @@ class TestUsage:
         site.revenue_rows[0]["start"] = start + 2 * DAY
         times = "start=2030-01-01 01:00&end=2030-01-03 00:00"
         body = latest.get(f"/v1/usage?{times}&interval=day").json or {}
-        assert site.calls[-2] == ("usage", "red", start + HOUR, start + 2 * DAY, NOW, DAY)
+        assert [call for call in site.calls if call[0] == "usage"] == [
+            ("usage", "red", start + HOUR, start + 2 * DAY, NOW, DAY)
+        ]
         assert (body["interval"], "history" in body) == (DAY, False)
         first, second = body["usage"][0]["history"]
         assert (first["start"], first["end"]) == ("2030-01-01T01:00:00Z", "2030-01-02T00:00:00Z")

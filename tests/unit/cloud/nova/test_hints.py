@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.nova.hints import AggregateHint, Hint, ServerHint, ServiceHint, read
+from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, ServerHint, ServiceHint, read
 from tests.unit.cloud.nova.recorded import AGGREGATE, LEASE, RECORDED, SERVER, UNPLACED, USER, Document, field
 
 _JSON = st.recursive(
@@ -84,5 +84,8 @@ def test_whatever_is_sent(data: st.DataObject) -> None:
     elif isinstance(found, ServerHint):
         assert found.server_id and isinstance(found.server_id, str)
         assert isinstance(found.lease_id, str | None) and isinstance(found.host, str | None)
+    elif isinstance(found, CacheHint):
+        assert isinstance(found.aggregate, str) and all(isinstance(each, str) for each in found.cached)
+        assert isinstance(found.host, str | None) and isinstance(found.request_id, str | None)
     elif found is not None:
         assert isinstance(found.number, int)

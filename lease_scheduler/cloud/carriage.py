@@ -1,0 +1,122 @@
+"""Has disk images brought to hosts, beside what is done for leases: nobody waits for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Condition, Thread
+
+from lease_scheduler.cloud.driver import Driver, ImageOrder, ImageProgress, StepFailedError, WaitingClock
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds between two looks how far an order is.
+_INTERVAL = 1.0
+
+#: Seconds after its due date when an order is given up about which the cloud does not answer.
+_PATIENCE = 300
+
+#: Told how far an order is, whenever that has changed.
+OnProgress = Callable[[ImageOrder, ImageProgress], None]
+
+
+@dataclass
+class _Running:
+    order: ImageOrder
+    told: ImageProgress | None = None
+    is_complained_of: bool = False
+
+
+class Carriage:
+    """Carries orders out, in a thread of its own.
+
+    :param driver: the cloud
+    :param on_progress: called from the thread
+    :param interval: real seconds between two looks
+    """
+
+    def __init__(
+        self, driver: Driver, clock: WaitingClock, on_progress: OnProgress, interval: float = _INTERVAL
+    ) -> None:
+        self._driver = driver
+        self._clock = clock
+        self._on_progress = on_progress
+        self._interval = interval
+        self._changed = Condition()
+        self._running: list[_Running] = []
+        self._is_cleared = False
+        self._stopped = False
+        self._thread = Thread(target=self._run, name="images", daemon=True)
+
+    def start(self) -> None:
+        """Begin; first of all what an engine before has left is removed."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look at nothing more; whoever leads next begins anew."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def submit(self, order: ImageOrder) -> None:
+        """Have an image brought."""
+        with self._changed:
+            self._running.append(_Running(order))
+            self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if self._stopped:
+                    return
+                running = list(self._running)
+            if not self._is_cleared:
+                self._clear()
+            over = [each for each in running if self._is_cleared and self._is_over(each)]
+            with self._changed:
+                self._running = [each for each in self._running if each not in over]
+                if not self._stopped:
+                    self._changed.wait(self._pause())
+
+    def _pause(self) -> float | None:
+        """Real seconds until the next look, none if there is nothing to look at."""
+        if self._is_cleared and not self._running:
+            return None
+        # On a clock that is fast an interval may be long.
+        ahead = [self._clock.seconds_until(each.order.due) for each in self._running]
+        return min([self._interval, *(seconds for seconds in ahead if seconds > 0)])
+
+    def _clear(self) -> None:
+        try:
+            self._driver.clear_carried()
+            self._is_cleared = True
+        except Exception:
+            LOG.exception("what is left of images on their way could not be removed; it is tried again")
+
+    def _is_over(self, running: _Running) -> bool:
+        """Look at an order and tell what is new."""
+        order = running.order
+        try:
+            progress = self._driver.carry(order)
+        except StepFailedError as error:
+            progress = _failed(order, str(error))
+        except Exception as error:
+            if not running.is_complained_of:
+                LOG.warning("image %s cannot be brought, is tried again: %s", order.image_id, error, exc_info=True)
+                running.is_complained_of = True
+            if self._clock.now() < order.due + _PATIENCE:
+                return False
+            progress = _failed(order, str(error))
+        if progress != running.told:
+            running.told = progress
+            for host, reason in progress.failed.items() if progress.is_over else ():
+                LOG.warning("image %s was not brought to %s: %s", order.image_id, host, reason)
+            self._on_progress(order, progress)
+        return progress.is_over
+
+
+def _failed(order: ImageOrder, reason: str) -> ImageProgress:
+    return ImageProgress(failed=dict.fromkeys(sorted(order.hosts), reason), is_over=True)

@@ -1,0 +1,87 @@
+"""Disk images on the hosts of the emulated cloud: which host has which, and how long it takes to get there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from random import Random
+from threading import Lock
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.driver import ImageOrder, ImageProgress, Order
+
+_TABLE = "CREATE TABLE IF NOT EXISTS images (host TEXT, image TEXT, since INTEGER NOT NULL, PRIMARY KEY (host, image))"
+
+
+class EmulatedImages:
+    """See the module.
+
+    :param database: of the cloud, in which it is remembered
+    :param lock: held by whoever uses the database
+    :param behaviour: at which rate hosts fetch images when they boot, and how long transfers really take
+    """
+
+    def __init__(
+        self, database: sqlite3.Connection, lock: Lock, now: Callable[[], int], behaviour: CloudBehaviour
+    ) -> None:
+        self._database = database
+        self._lock = lock
+        self._now = now
+        self._behaviour = behaviour
+        # Apart from that of operations, so that these are the same with transfers as without.
+        self._random = Random(behaviour.seed)
+        self._over: dict[int, tuple[int, bool]] = {}
+        database.execute(_TABLE)
+
+    def seconds_to_boot(self, order: Order) -> float:
+        """Seconds until each host of a boot has the images of its servers; called with the lock held."""
+        bandwidth = self._behaviour.image_bandwidth
+        if bandwidth is None or order.request is None:
+            return 0
+        longest = 0.0
+        for image, hosts in order.request.images_on(order.hosts).items():
+            seconds = image.size_mb * 8 / bandwidth
+            if any(not self._has(host, image.image_id) for host in hosts):
+                longest = max(longest, seconds)
+            self._put(hosts, image.image_id, round(self._now() + seconds))
+        return longest
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        """See ``Driver.carry``."""
+        now = self._now()
+        with self._lock:
+            if order.number not in self._over:
+                seconds = self._behaviour.transfer_seconds(order.due - order.begun, self._random)
+                fails = self._behaviour.transfer_fails(self._random)
+                self._over[order.number] = (now + seconds, fails)
+                if not fails:
+                    self._put(order.hosts, order.image_id, now + seconds)
+            over, fails = self._over[order.number]
+            if over > now:
+                return ImageProgress()
+            del self._over[order.number]
+            if fails:
+                return ImageProgress(failed=dict.fromkeys(sorted(order.hosts), "it broke off"), is_over=True)
+        return ImageProgress(there=order.hosts, is_over=True)
+
+    def clear(self) -> None:
+        """See ``Driver.clear_carried``."""
+        with self._lock:
+            self._over.clear()
+
+    def hosts_with(self, image_id: str) -> frozenset[str]:
+        """Hosts that have an image now."""
+        with self._lock:
+            query = "SELECT host FROM images WHERE image = ? AND since <= ?"
+            return frozenset(row[0] for row in self._database.execute(query, (image_id, self._now())).fetchall())
+
+    def _has(self, host: str, image_id: str) -> bool:
+        query = "SELECT 1 FROM images WHERE host = ? AND image = ? AND since <= ?"
+        return self._database.execute(query, (host, image_id, self._now())).fetchone() is not None
+
+    def _put(self, hosts: frozenset[str], image_id: str, since: int) -> None:
+        self._database.executemany(
+            "INSERT INTO images VALUES (?, ?, ?)"
+            " ON CONFLICT (host, image) DO UPDATE SET since = MIN(since, excluded.since)",
+            [(host, image_id, since) for host in sorted(hosts)],
+        )

@@ -1,0 +1,142 @@
+"""Which images are brought ahead to which hosts, where booting would bring them anyway (haizea F60-F62, F65, 7.2).
+
+Unlike what ``images.Images`` plans, nothing here decides whether and when a lease gets hosts. It follows from what
+leases hold and from what hosts have, and is computed afresh when either has changed; nothing has to be remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.transfer import Transfer, TransferUser
+from lease_scheduler.plan.transfers.channel import Job, as_late_as_possible
+from lease_scheduler.plan.transfers.options import TransferOptions
+
+#: Nothing of the lease runs or is saved: it starts from its images.
+FRESH = frozenset({LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY})
+
+#: Earlier than anything can be planned.
+_LONG_AGO = -(2**60)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUse:
+    """Servers of a lease run from an image, or will.
+
+    :ivar hosts: numbers of their hosts
+    :ivar boot: when they boot
+    :ivar until: when their run is planned to end
+    :ivar is_ahead: whether the image is to be there when they boot; else their boot brings it
+    :ivar is_running: whether they have booted; if they lack the image then they came to their hosts in another way
+    """
+
+    lease_id: str
+    image: DiskImage
+    hosts: frozenset[int]
+    boot: int
+    until: int
+    is_ahead: bool
+    is_running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A host lacks an image when a lease boots there."""
+
+    host: int
+    due: int
+    lease_id: str
+    until: int
+
+
+def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
+    """How a lease uses images, now or in its first run; none if it does not begin from them.
+
+    :param preparation_time: seconds before the start of a reservation or deadline lease at which it boots
+    """
+    if not lease.reservations or not lease.request.image_ids:
+        return ()
+    first = lease.reservations[0]
+    promised = lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+    if lease.state in FRESH:
+        boot = first.run_start - preparation_time if promised else first.run_start
+        # What the consumer may not want in the end is not worth the trouble, and what has begun to boot has no use.
+        is_ahead = promised and not lease.is_offered and not lease.is_prepared
+        is_running = False
+    elif lease.active_since is not None:
+        boot, is_ahead, is_running = lease.active_since, False, True
+    else:
+        return ()
+    return tuple(
+        ImageUse(lease.lease_id, image, hosts, boot, first.run_end, is_ahead, is_running)
+        for image, hosts in lease.request.images_on(first.assignment).items()
+        if hosts
+    )
+
+
+def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: int) -> list[Need]:
+    """When a host lacks an image that it needs, by all uses of the image there; it keeps it for a while after each.
+
+    :param kept_until: until when the host keeps the image without them, none if it does not have it
+    :param age: seconds for which it keeps it after its use
+    """
+    found = []
+    until = _LONG_AGO if kept_until is None else kept_until
+    for use in sorted(uses, key=lambda use: (use.boot, use.lease_id)):
+        if until < use.boot and use.is_ahead:
+            found.append(Need(host, use.boot, use.lease_id, use.until))
+        if not use.is_running or kept_until is not None:
+            until = max(until, use.until + age)
+    return found
+
+
+def planned(needs: Mapping[DiskImage, Sequence[Need]], options: TransferOptions, now: int) -> tuple[Transfer, ...]:
+    """Transfers for all needs, one after the other from now on, each as late as its due date and those behind it allow.
+
+    Those of the same image that would overlap are one. What cannot be there in time begins as soon as it can: what a
+    host has by then its boot need not bring.
+
+    :return: in the order of their starts; their numbers count from 0
+    """
+    transfers = [transfer for image, of_image in needs.items() for transfer in _merged(image, of_image, options, now)]
+    transfers.sort(key=lambda transfer: (transfer.due, transfer.image.image_id))
+    jobs = [Job(transfer.seconds, transfer.due) for transfer in transfers]
+    latest = as_late_as_possible(jobs, (), _LONG_AGO) or ()
+    found: list[Transfer] = []
+    free = now
+    for start, transfer in sorted(zip(latest, transfers, strict=True), key=lambda pair: pair[0]):
+        begin = max(start, free)
+        free = begin + transfer.seconds
+        found.append(replace(transfer, number=len(found), start=begin, end=free))
+    return tuple(found)
+
+
+def _merged(image: DiskImage, needs: Sequence[Need], options: TransferOptions, now: int) -> list[Transfer]:
+    """The transfers of an image, without regard to others."""
+    groups: list[list[Need]] = []
+    for need in sorted(needs, key=lambda need: (need.due, need.host)):
+        if need.due <= now:
+            continue
+        if groups:
+            hosts = {each.host for each in groups[-1]} | {need.host}
+            if need.due - options.seconds(image, len(hosts)) <= groups[-1][0].due:
+                groups[-1].append(need)
+                continue
+        groups.append([need])
+    return [_transfer(image, group, options) for group in groups]
+
+
+def _transfer(image: DiskImage, needs: Sequence[Need], options: TransferOptions) -> Transfer:
+    hosts = frozenset(need.host for need in needs)
+    by_lease: dict[str, list[Need]] = {}
+    for need in needs:
+        by_lease.setdefault(need.lease_id, []).append(need)
+    users = tuple(
+        TransferUser(lease_id, frozenset(need.host for need in of_lease), of_lease[0].due, of_lease[0].until)
+        for lease_id, of_lease in sorted(by_lease.items())
+    )
+    due = min(need.due for need in needs)
+    return Transfer(0, image, due - options.seconds(image, len(hosts)), due, users, hosts)

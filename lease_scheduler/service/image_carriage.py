@@ -1,0 +1,57 @@
+"""Transfers of disk images, carried out by the cloud and reported to the engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from lease_scheduler.cloud.carriage import Carriage
+from lease_scheduler.cloud.driver import Driver, ImageOrder, ImageProgress, WaitingClock
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.transfer import Transfer
+
+LOG = logging.getLogger(__name__)
+
+
+class ImageCarriage:
+    """Between the plan, which knows hosts by numbers, and the cloud, which knows them by names.
+
+    :param site: gives the hosts as they are now
+    :param report: takes what has happened; called from a thread of its own
+    """
+
+    def __init__(
+        self, driver: Driver, clock: WaitingClock, site: Callable[[], Site], report: Callable[[CloudEvent], None]
+    ) -> None:
+        self._clock = clock
+        self._site = site
+        self._report = report
+        self._carriage = Carriage(driver, clock, self._tell)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._carriage.start()
+
+    def stop(self) -> None:
+        """Work no more; transfers that are going on are nobody's any more."""
+        self._carriage.stop()
+
+    def begin(self, transfer: Transfer) -> None:
+        """Have a transfer carried out."""
+        hosts = self._site().hosts
+        names = frozenset(hosts[number].name for number in transfer.hosts)
+        LOG.info("image %s is brought to %s", transfer.image.image_id, ", ".join(sorted(names)))
+        self._carriage.submit(ImageOrder(transfer.number, transfer.image.image_id, names, transfer.start, transfer.end))
+
+    def _tell(self, order: ImageOrder, progress: ImageProgress) -> None:
+        now, index = self._clock.now(), self._site().index
+        said = [(EventKind.COMPLETED, host, "") for host in sorted(progress.there)]
+        said += [(EventKind.FAILED, host, reason) for host, reason in progress.failed.items()]
+        for kind, host, reason in said:
+            if host in index:
+                self._report(CloudEvent(kind, now, None, index[host], reason, order.number))
+        if progress.is_over:
+            LOG.info("image %s is there on %d of %d hosts", order.image_id, len(progress.there), len(order.hosts))
+            # Of whom nothing was said, nothing good is known.
+            self._report(CloudEvent(EventKind.FAILED, now, transfer=order.number))

@@ -1,0 +1,276 @@
+"""Images that the service has brought ahead, on a cloud whose hosts fetch what they lack to boot (haizea 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.driver import Hypervisor, ImageOrder, ImageProgress
+from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.host import Site
+from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.plan.options import PlanningOptions
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.service.clock import AcceleratedClock
+from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.schema import CACHED_IMAGES
+from lease_scheduler.store.sql.store import SqlStore
+from tests.functional.lease_document import lease_document
+from tests.servers.base import wait_until
+
+#: Seconds of the service's clock in a real one.
+_SPEED = 20.0
+
+_LIMIT = 60.0
+
+#: 30 s to a host at 1,000 Mb/s.
+_SIZE_MB, _SECONDS = 3_750, 30
+
+#: Seconds ahead of the start at which a lease boots, and that it takes where its image is.
+_AHEAD_OF_START, _BOOTS = 20, 5
+
+#: Seconds by which the engine may be late on a machine that does other things too; less than an image makes a boot.
+_PROMPT = 12
+
+
+class _Cloud(EmulatedCloud):
+    """Knows the sizes of some images, and notes what it is asked for."""
+
+    def __init__(self, path: str, clock: AcceleratedClock, sizes: dict[str, int]) -> None:
+        super().__init__(path, clock, CloudBehaviour(boot_time=_BOOTS, image_bandwidth=1_000))
+        self._sizes = sizes
+        self.asked_for_sizes: list[str] = []
+        self.orders: dict[int, ImageOrder] = {}
+
+    def image_size_mb(self, image_id: str) -> int | None:
+        self.asked_for_sizes.append(image_id)
+        if image_id == "broken":
+            raise ConnectionError("no image service")
+        return self._sizes.get(image_id)
+
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        self.orders[order.number] = order
+        return super().carry(order)
+
+
+class _Service:
+    """The engine of a site of three hosts; each one of the same folder takes over from the one before."""
+
+    def __init__(self, folder: Path, clock: AcceleratedClock, transfers: TransferOptions | None) -> None:
+        self.database = open_database(f"sqlite:///{folder}/service.sqlite")
+        migrate.upgrade(self.database)
+        self.clock = clock
+        store = SqlStore(self.database)
+        store.take_over("engine", clock.now())
+        self.store, self.reader = store, SqlReader(self.database)
+        self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB})
+        names = [f"compute-{number}" for number in (1, 2, 3)]
+        capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+        self.cloud.add_hypervisors(Hypervisor(name, 8, 1024, 0, capacity) for name in names)
+        none = PolicyOptions({})
+
+        def planner(site: Site) -> Planner:
+            selection, preemption = load_host_selection("greedy", none), load_preemption("by-kind", none)
+            return Planner(site, PlanningOptions(), selection, preemption, transfers=transfers)
+
+        self.site = SiteEngine(
+            store,
+            self.cloud,
+            clock,
+            planner,
+            load_admission("accept-all", none),
+            ServiceOptions(
+                EngineOptions(preparation_time=_AHEAD_OF_START, explain_refusals=False),
+                workers=4,
+                fallback_image_mb=_SIZE_MB,
+            ),
+            lambda: None,
+        )
+        self.site.start()
+        self.pool = PoolKeeper(self.site)
+        if not self.site.hosts:
+            self.pool.create_hosts({}, names)
+        self.leases = Leases(self.site, Enforcement())
+
+    def ask(self, start: int, count: int = 1, image: str = "x", **said: Any) -> str:
+        """A lease of whole hosts with a server on each."""
+        document = lease_document("lease", "reservation", count, start=start, end=start + 600)
+        document |= {"servers": [{"name": "s", "image_id": image}], **said}
+        self.leases.create({}, document)
+        return str(document["id"])
+
+    def view(self, lease_id: str) -> dict[str, Any]:
+        found = self.reader.lease(lease_id, deleted=True)
+        assert found is not None
+        return found
+
+    def becomes(self, lease_id: str, state: str) -> None:
+        assert wait_until(lambda: self.view(lease_id)["state"] == state, _LIMIT), self.view(lease_id)
+
+    def close(self) -> None:
+        self.site.close()
+        self.cloud.close()
+        self.database.dispose()
+
+
+_AHEAD = TransferOptions(mechanism=Mechanism.UNICAST, required=False)
+
+Begin = Callable[..., _Service]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Begin]:
+    """A service that goes on where the one before, which is ended by that, has stopped."""
+    clock = AcceleratedClock(1_000_000, _SPEED)
+    running: list[_Service] = []
+
+    def make(transfers: TransferOptions | None = _AHEAD) -> _Service:
+        while running:
+            running.pop().close()
+        running.append(_Service(tmp_path, clock, transfers))
+        return running[-1]
+
+    yield make
+    while running:
+        running.pop().close()
+
+
+def _names(service: _Service, lease_id: str) -> set[str]:
+    lease = service.site.engine.lease(lease_id)
+    assert lease is not None
+    hosts = service.site.engine.site.hosts
+    return {hosts[number].name for number in lease.reservations[0].assignment}
+
+
+def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:
+    """It is seen to be prepared, over REST as in its history and in notifications (haizea F15)."""
+    service = begin()
+    start = service.clock.now() + 150
+    lease_id = service.ask(start, count=2)
+    hosts = _names(service, lease_id)
+
+    service.becomes(lease_id, "preparing")
+    service.becomes(lease_id, "active")
+
+    (order,) = service.cloud.orders.values()
+    assert (order.image_id, order.hosts) == ("x", frozenset(hosts))
+    assert start - _AHEAD_OF_START - 2 * _SECONDS <= order.begun <= start - _AHEAD_OF_START
+    assert service.cloud.images.hosts_with("x") == hosts
+    # Its boot had nothing to fetch.
+    assert service.view(lease_id)["started"] < start + _PROMPT
+    states = [entry["to"] for entry in service.reader.history(lease_id)]
+    assert states[-4:] == ["ready", "preparing", "ready", "active"], states
+    told = [message.payload.get("state") for _, message in service.store.waiting_messages()]
+    assert "preparing" in told
+    assert service.cloud.asked_for_sizes == ["x"]
+
+
+def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
+    """Nothing is brought for an immediate lease; it prefers the host that has its image."""
+    service = begin()
+    now = service.clock.now()
+    document = lease_document("lease", "immediate", 1, duration=600) | {"servers": [{"name": "s", "image_id": "x"}]}
+    service.leases.create({}, document)
+    lease_id = str(document["id"])
+    service.becomes(lease_id, "active")
+    assert service.view(lease_id)["started"] >= now + _SECONDS + _BOOTS
+    (host,) = _names(service, lease_id)
+    service.leases.end({}, lease_id)
+    service.becomes(lease_id, "done")
+
+    again = service.ask(service.clock.now() + 60)
+
+    assert _names(service, again) == {host}
+    service.becomes(again, "active")
+    assert not service.cloud.orders
+
+
+def test_without_the_option_nobody_asks_for_images(begin: Begin) -> None:
+    service = begin(None)
+
+    service.becomes(service.ask(service.clock.now() + 60), "active")
+
+    assert not service.cloud.orders
+    assert service.cloud.asked_for_sizes == []
+
+
+def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:
+    """One ends in the middle of a transfer; the image is brought once more only to where it is not."""
+    service = begin()
+    now = service.clock.now()
+    service.becomes(service.ask(now, end=now + 200), "active")
+    with service.database.connect() as connection:
+        assert [row.image_id for row in connection.execute(select(CACHED_IMAGES))] == ["x"]
+    start = now + 320
+    lease_id = service.ask(start, count=3)
+    service.becomes(lease_id, "preparing")
+    before = service.cloud.orders[max(service.cloud.orders)]
+    assert len(before.hosts) == 2
+
+    service = begin()
+    service.becomes(lease_id, "active")
+
+    assert [order.hosts for order in service.cloud.orders.values()] == [before.hosts]
+    assert service.cloud.asked_for_sizes == []
+
+
+def test_who_was_preparing_is_ready_when_nobody_brings_images_any_more(begin: Begin) -> None:
+    service = begin()
+    lease_id = service.ask(service.clock.now() + 100)
+    service.becomes(lease_id, "preparing")
+
+    service = begin(None)
+    service.becomes(lease_id, "ready")
+    service.becomes(lease_id, "active")
+
+
+@pytest.mark.parametrize("image", ["nobody-knows", "broken"])
+def test_a_size_that_nobody_knows_is_guessed(begin: Begin, image: str) -> None:
+    """Deleted in Glance, or Glance does not answer; a lease is not refused for that."""
+    service = begin()
+    lease_id = service.ask(service.clock.now() + 100, image=image)
+
+    service.becomes(lease_id, "preparing")
+
+    (order,) = service.cloud.orders.values()
+    assert order.due - order.begun == _SECONDS
+
+
+def test_what_a_host_had_is_forgotten_with_it(begin: Begin) -> None:
+    service = begin()
+    lease_id = service.ask(service.clock.now())
+    service.becomes(lease_id, "active")
+    (name,) = _names(service, lease_id)
+    host_id = next(str(host.host_id) for host in service.site.hosts.values() if host.name == name)
+    service.leases.delete({}, lease_id, "")
+
+    service.pool.delete_host({}, host_id)
+
+    with service.database.connect() as connection:
+        assert not connection.execute(select(CACHED_IMAGES)).all()
+    begin()
+
+
+def test_servers_that_boot_from_volumes_need_no_image(begin: Begin) -> None:
+    service = begin()
+    server = {"name": "s", "image_id": "x", "volume": {"size_gb": 10}}
+    lease_id = service.ask(service.clock.now() + 60, servers=[server])
+
+    service.becomes(lease_id, "active")
+
+    assert not service.cloud.orders
