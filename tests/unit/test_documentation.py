@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
+
+import pytest
 
 from lease_scheduler.cmd import lease_sim
 
-USER_PAGES = Path(__file__).parents[2] / "doc" / "source" / "user"
+ROOT = Path(__file__).parents[2]
+USER_PAGES = ROOT / "doc" / "source" / "user"
+PAPERS = sorted((ROOT / "doc" / "source" / "papers").rglob("*.rst"))
 
 
 def test_the_example_workload_of_the_simulator_page(tmp_path: Path) -> None:
@@ -20,3 +25,23 @@ def test_the_example_workload_of_the_simulator_page(tmp_path: Path) -> None:
     assert (best_effort["kind"], best_effort["state"], best_effort["start"]) == ("best-effort", "done", "0")
     assert int(best_effort["end"]) > 5700
     assert best_effort["accumulated"] == "4200"
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
+def test_pages_of_papers_name_modules_and_tests_that_exist(page: Path) -> None:
+    named = re.findall(r"``((?:[a-z_0-9]+/)+[a-z_0-9]+(?:\.py)?)``", page.read_text())
+    missing = [
+        name for name in named if not any((folder / name).exists() for folder in (ROOT, ROOT / "lease_scheduler"))
+    ]
+    assert missing == []
+
+
+def test_every_feature_of_haizea_has_its_place() -> None:
+    """The features are numbered F1 to F95; pages name them one by one or as ranges."""
+    pages = "\n".join(page.read_text() for page in PAPERS)
+    found = {
+        number
+        for first, last in re.findall(r"\bF(\d+)(?:-F(\d+))?", pages)
+        for number in range(int(first), int(last or first) + 1)
+    }
+    assert set(range(1, 96)) - found == set()
