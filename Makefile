@@ -83,7 +83,7 @@ servers:
 	@tools/install-test-servers.sh || echo 'Tests that need what is missing are skipped.' >&2
 
 unit: setup
-	$(BIN)/pytest --quiet --numprocesses 2 --dist worksteal -m 'not slow'
+	$(BIN)/pytest --quiet --numprocesses 3 --dist worksteal -m 'not slow'
 
 benchmark: setup
 	$(BIN)/python -m benchmarks

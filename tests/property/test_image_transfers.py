@@ -21,7 +21,7 @@ from lease_scheduler.simulation.workload import Workload
 from .random_runs import RUN_SETTINGS, clouds, workloads
 from .test_whole_runs import check_run
 
-_EXAMPLES = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_EXAMPLES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _IMAGES = [DiskImage("a", 512), DiskImage("b", 1024), DiskImage("c", 3000), None]
 

@@ -77,7 +77,7 @@ def _negotiate(run: Run, asked: LeaseRequest, limits: Flexibility, wanted: int) 
                 break
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(_busy(), st.data())
 def test_whichever_offer_is_accepted_has_its_place_and_is_the_only_one(workload: Workload, data: st.DataObject) -> None:
     run = Run(workload, RunSettings())

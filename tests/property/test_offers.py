@@ -24,7 +24,7 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 from .random_runs import RUN_SETTINGS, clouds, workloads
 
-_EXAMPLES = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_EXAMPLES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 _KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
 _TURNED_DOWN = LeaseState.REJECTED_BY_USER
 
@@ -193,7 +193,7 @@ def test_an_offer_keeps_its_place_and_nothing_of_it_begins(
     _check(data.draw(_with_users(workload)), replace(run_settings, pricing=pricing), consumers, exact=True)
 
 
-@settings(_EXAMPLES, max_examples=400)
+@settings(_EXAMPLES, max_examples=150)
 @given(_contested(), RUN_SETTINGS, st.data())
 def test_an_offer_is_moved_for_nobody(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """Neither for leases with less slack or with an older right, nor for what comes free before its time."""

@@ -71,7 +71,7 @@ def _outcome(
     return list(run.store.load()), run.recorder.occupations, dict(run.recorder.counters)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(workloads(), RUN_SETTINGS, st.frozensets(st.integers(1, 40), min_size=1, max_size=3), st.data())
 def test_the_outcome_is_that_of_an_engine_that_never_died(
     workload: Workload, run_settings: RunSettings, restarts: frozenset[int], data: st.DataObject

@@ -23,7 +23,7 @@ from lease_scheduler.simulation.workload import Workload
 
 from .random_runs import RUN_SETTINGS, check_hosts, clouds, workloads
 
-_EXAMPLES = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def check_run(workload: Workload, run_settings: RunSettings, exact: bool) -> None:
