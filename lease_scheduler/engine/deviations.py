@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.state import EngineState
+from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
@@ -46,12 +46,12 @@ class Deviations:
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
-        if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
+        if operation.kind in LEAVING:
             # Who follows there would be given up for lost if it were thought to take too long.
             extension = min(extension, _LONGEST_EXTENSION)
         first = lease.reservations[0]
         extended = replace(first, end=now + extension)
-        if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
+        if operation.kind not in LEAVING:
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._state.cloud.discard(lease.lease_id, now)
                 self.fail(lease, now, "its VMs were not ready before it was over")

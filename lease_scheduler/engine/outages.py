@@ -118,7 +118,8 @@ class Outages:
         present = hosts_of(lease, lease.request, unchanged, dead)
         assert present is not None
         try:
-            moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
+            with state.late_hosts_held(now):
+                moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
             without = state.breaches.without(lease, len(lost), now)
             if not is_known:
