@@ -238,3 +238,35 @@ def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_pl
         (lease,) = (lease for lease in run.execute().leases if lease.lease_id == "1")
         assert (lease.state, lease.accumulated) == (LeaseState.DONE, 1500)
         assert (lease.ended == 1500) == bool(moved)
+
+
+def test_a_running_lease_gets_no_hosts_that_a_late_shutdown_still_holds() -> None:
+    """haizea F95: its host fails at 995, when the shutdown on the other host should be over; that lasts until 1025."""
+    there = NodeSet(1, _SMALL, hosts=frozenset({"host-2"}))
+    result = _suspending(
+        CloudBehaviour(stop_factor=4, host_failures=(HostFailure(host=0, instant=995, duration=5000),)),
+        WorkloadLease(LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(1, _SMALL),), 0, 2000, start=0)),
+        WorkloadLease(LeaseRequest("2", LeaseKind.RESERVATION, (there,), 0, 985, start=0)),
+    )
+
+    runs = [o for o in result.occupations if o.lease_id == "1" and o.phase.value == "run"]
+    assert [(o.assignment, o.start, o.end) for o in runs] == [((0,), 0, 1025), ((1,), 1025, 2000)]
+
+
+def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_twice() -> None:
+    """haizea F92: both leases are to begin when it is back, and only one of them has room there now."""
+    leases = [_best_effort(lease_id, 0, 500, _node_set(1, 1, 1024)) for lease_id in ("1", "2")]
+    large, small = (Site.homogeneous(1, Resources({VCPU: 100 * size, MEMORY_MB: 1024 * size})) for size in (2, 1))
+    settings = RunSettings(planning=PlanningOptions(backfilling_limit=None), check_invariants=True)
+    run = Run(Workload("found", tuple(leases), large), settings)
+    run.engine.host_out(large.hosts[0].name, 300)
+    run._submit_due()
+    run.engine.step()
+    assert [lease.reservations[0].start for lease in run.engine.live_leases()] == [300, 300]
+
+    run.engine.change_site(small)
+
+    check_plan(run.planner.plan, 0)
+    run.engine.host_back(small.hosts[0].name)
+    result = run.execute()
+    assert [(lease.state, lease.ended) for lease in result.leases] == [(LeaseState.DONE, 500), (LeaseState.DONE, 1000)]
