@@ -7,12 +7,11 @@ for best-effort, 10 requested duration s, 11 real duration s. The others have no
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
 
-from lease_scheduler.model.errors import InputFileError, InvalidValueError
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
-from lease_scheduler.simulation.formats.files import read_lines
+from lease_scheduler.simulation.formats.line_workload import read_line_workload
 from lease_scheduler.simulation.formats.resource_names import parse_count
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
@@ -32,18 +31,7 @@ def read_csv_trace(path: str | os.PathLike[str]) -> Workload:
 
     :raises InputFileError: the file cannot be read or is wrong, naming the line
     """
-    name = os.fspath(path)
-    leases: list[WorkloadLease] = []
-    for number, line in read_lines(path):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        try:
-            leases.append(_read_lease(str(len(leases) + 1), line.split(SEPARATOR)))
-        except InvalidValueError as error:
-            raise InputFileError(name, number, str(error)) from error
-    leases.sort(key=lambda lease: lease.request.submitted)
-    title = PurePath(name).name.removesuffix(".gz").removesuffix(".csv")
-    return Workload(title, tuple(leases))
+    return read_line_workload(path, lambda lease_id, line: _read_lease(lease_id, line.split(SEPARATOR)), ".csv")
 
 
 def _read_lease(lease_id: str, fields: list[str]) -> WorkloadLease:

@@ -23,12 +23,10 @@ _ROOT = Path(__file__).parents[3]
 
 def _refused(*options: str) -> str:
     """The one line with which the program refuses to start."""
-    begun = time.monotonic()
     ended = subprocess.run([_PROGRAM, *options], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2, ended.stderr
     errors = [line for line in ended.stderr.splitlines() if " INFO " not in line]
     assert len(errors) == 1, ended.stderr
-    assert time.monotonic() - begun < 20
     return errors[0]
 
 
