@@ -165,7 +165,8 @@ class Changes:
     ) -> Lease:
         state = self._state
         if under_way:
-            return self._reshaped(lease, terms, now, least, give_up)
+            with state.late_hosts_held(now):
+                return self._reshaped(lease, terms, now, least, give_up)
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
                 terms = most_on_site(state.planner.context, terms, least)
@@ -238,7 +239,8 @@ class Changes:
             with planner.plan.tentative():
                 planner.plan.put(kept)
                 return plan_again(planner.context, kept, requested_start(kept, now))
-        return self._state.count_anew(lease, reshape(planner, lease, terms, present, now), now)
+        with self._state.late_hosts_held(now):
+            return self._state.count_anew(lease, reshape(planner, lease, terms, present, now), now)
 
     # -- the end -----------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.state import EngineState
+from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
@@ -46,12 +46,12 @@ class Deviations:
         operation = self._state.operations[lease.lease_id]
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
-        if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
+        if operation.kind in LEAVING:
             # Who follows there would be given up for lost if it were thought to take too long.
             extension = min(extension, _LONGEST_EXTENSION)
         first = lease.reservations[0]
         extended = replace(first, end=now + extension)
-        if operation.kind not in (OperationKind.SUSPEND, OperationKind.STOP):
+        if operation.kind not in LEAVING:
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._state.cloud.discard(lease.lease_id, now)
                 self.fail(lease, now, "its VMs were not ready before it was over")
@@ -296,18 +296,32 @@ class Deviations:
         if self._fits(hosts, start, end):
             return
         for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
-            if lease.lease_id == keep or lease.state not in _MOVABLE_STATES:
+            in_the_way = [r for r in lease.reservations if not hosts.isdisjoint(r.assignment) and r.start < end]
+            if lease.lease_id == keep or not in_the_way:
                 continue
-            if not any(not hosts.isdisjoint(r.assignment) and r.start < end for r in lease.reservations):
-                continue
-            if lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING:
-                continue
-            if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            is_busy = lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING
+            if is_busy or lease.state not in _MOVABLE_STATES:
+                if in_the_way[-1] is not lease.reservations[0]:
+                    self._move_rest(lease, start)
+            elif lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._move_or_delay(lease, start, end)
             else:
                 self.move(lease, start, "its hosts were not free in time")
             if self._fits(hosts, start, end):
                 return
+
+    def _move_rest(self, lease: Lease, now: int) -> None:
+        """Look for another place for what a deadline lease is to do after its present place.
+
+        If there is none by its deadline and its memory is saved at the end of the present place, another one is looked
+        for then, as some hosts may come free earlier than planned.
+        """
+        kept = self._state.put(replace(lease, reservations=lease.reservations[:1]))
+        if kept.reservations[0].closing is not Closing.SUSPEND:
+            self.plan_rest_or_fail(kept, now, "its hosts were not free in time")
+            return
+        with suppress(NotPlannableError):
+            self._state.planner.place_rest(kept, now)
 
     def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
         reservation = lease.reservations[0]

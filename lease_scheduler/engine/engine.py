@@ -281,9 +281,10 @@ class Engine:
         """New terms for a live lease: planned anew, then swapped. They cost what ``quote_change`` says.
 
         Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
-        or go from now on. The cloud is told only if the hosts are others: whoever calls has it follow all else. A
-        best-effort lease that does not run
-        goes back to its place in the queue. Terms that are over end the lease.
+        or go from now on. Only if its hosts are promised to others when it was to end and it may move while it runs,
+        it goes on elsewhere at once. The cloud is told only if the hosts are others: whoever calls has it follow all
+        else. A best-effort lease that does not run goes back to its place in the queue. Terms that are over end the
+        lease.
 
         :param request: the complete new terms; a node set continues the one of the same position
         :param least: as in ``submit``

@@ -43,7 +43,7 @@ class Evasion:
             return
         end = run_end + context.suspension.shutdown_time(lease.request)
         try:
-            with plan.tentative():
+            with state.late_hosts_held(now), plan.tentative():
                 plan.put(replace(lease, reservations=()))
                 present = Present.of(lease.request, first.assignment)
                 assignment, _ = hosts_with_room(

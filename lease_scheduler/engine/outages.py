@@ -118,7 +118,8 @@ class Outages:
         present = hosts_of(lease, lease.request, unchanged, dead)
         assert present is not None
         try:
-            moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
+            with state.late_hosts_held(now):
+                moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
             without = state.breaches.without(lease, len(lost), now)
             if not is_known:
@@ -219,7 +220,6 @@ class Outages:
             if not plan.site.hosts[host].can_ever_hold(node_set.resources, node_set.required_traits):
                 return True
         used, _ = plan.holding(lease.request, reservation.assignment)
-        out = plan.outages
-        free = plan.availability.free(start, reservation.end)
-        # A host that is out of service has less than nothing free already; who was there has been dealt with.
-        return any(host not in out and bool((free[:, host] < 0).any()) for host in used.tolist())
+        # On a host that is out of service it is the room for others that counts, be it until the host is back or later.
+        availability = plan.availability if plan.outages.isdisjoint(used.tolist()) else plan.rebuilt(now)
+        return bool((availability.free(start, reservation.end)[:, used] < 0).any())

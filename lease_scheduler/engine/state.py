@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
@@ -20,6 +21,9 @@ PREPARATION_INTERVAL = 5
 
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
+
+#: Operations after which a lease has left its hosts; who follows there waits for their end.
+LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
 
 #: Operations during which a lease has its hosts, and how that is called. Until a start is over it has nothing of them.
 _PHASES = {
@@ -115,6 +119,27 @@ class EngineState:
     def put(self, lease: Lease) -> Lease:
         """Put a new value of a lease into the plan."""
         return self.planner.plan.put(lease)
+
+    @contextmanager
+    def late_hosts_held(self, now: int) -> Iterator[None]:
+        """Keep what runs from going, while the block plans, to hosts that others should have left by now and have not.
+
+        That an operation is late is looked after only when all is known that the cloud has to report. Who is planned
+        on its hosts until then can be moved, but not who runs there already.
+        """
+        held = []
+        for operation in self.operations.values():
+            lease = self.lease(operation.lease_id)
+            if lease is None or operation.kind not in LEAVING or lease.reservations[0].end > now:
+                continue
+            longer = replace(lease.reservations[0], end=now + 1)
+            held.append((lease, self.put(replace(lease, reservations=(longer, *lease.reservations[1:])))))
+        try:
+            yield
+        finally:
+            for lease, longer_held in held:
+                if self.lease(lease.lease_id) is longer_held:
+                    self.put(lease)
 
     def publish(self, now: int) -> int:
         """Store every lease that changed and note when something is due for it.

@@ -12,7 +12,7 @@ from lease_scheduler.plan.exact import exact_reservation
 from lease_scheduler.plan.imaging import at_start
 from lease_scheduler.plan.mapper import map_vms
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import evict, remaining_before, victims
+from lease_scheduler.plan.preemption import evict, remaining_before, victims, yet_to_run
 from lease_scheduler.plan.soonest import place_whole
 
 
@@ -155,7 +155,7 @@ def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
         earliest = max(earliest, last.end)
         if last.closing is Closing.SUSPEND:
             saved_on = last.assignment
-            remaining = remaining_before(lease, last) - (last.run_end - last.run_start)
+            remaining = remaining_before(lease, last) - yet_to_run(lease, last)
         else:
             saved_on = None
             remaining = request.duration

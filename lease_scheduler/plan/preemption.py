@@ -63,8 +63,15 @@ def _shuts_down(lease: Lease) -> bool:
 
 def remaining_before(lease: Lease, reservation: Reservation) -> int:
     """Seconds that a lease still has to run when one of its reservations begins."""
-    earlier = sum(r.run_end - r.run_start for r in lease.reservations if r.start < reservation.start)
-    return lease.remaining - earlier
+    return lease.remaining - sum(yet_to_run(lease, r) for r in lease.reservations if r.start < reservation.start)
+
+
+def yet_to_run(lease: Lease, reservation: Reservation) -> int:
+    """Seconds of a lease's run in one of its reservations that are not counted as run already."""
+    # What ran before a suspension that is going on was counted when that began.
+    if lease.state is LeaseState.SUSPENDING and reservation is lease.reservations[0]:
+        return 0
+    return reservation.run_end - reservation.run_start
 
 
 def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:

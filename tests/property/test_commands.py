@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
@@ -104,7 +105,9 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
                 least = tuple(data.draw(st.integers(1, node_set.count)) for node_set in terms.nodes)
             if terms is not None:
                 give_up = data.draw(st.sets(st.integers(0, max(0, lease.request.node_count - 1)), max_size=2))
-                _check_change(run, engine.change(lease.lease_id, terms, least=least, give_up=give_up), terms, least)
+                evasions = run.recorder.counters["evasions"]
+                change = engine.change(lease.lease_id, terms, least=least, give_up=give_up)
+                _check_change(change, terms, least, evaded=run.recorder.counters["evasions"] > evasions, now=now)
         elif what == "move":
             change = engine.move(lease.lease_id, some)
             _check_moved(run, change, some)
@@ -120,7 +123,9 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
         _assert_same(run, before)
 
 
-def _check_change(run: Run, change: Change, terms: LeaseRequest, least: tuple[int, ...] | None) -> None:
+def _check_change(
+    change: Change, terms: LeaseRequest, least: tuple[int, ...] | None, *, evaded: bool, now: int
+) -> None:
     after = change.after
     if after.is_final or change.before.request == after.request:
         return
@@ -134,8 +139,13 @@ def _check_change(run: Run, change: Change, terms: LeaseRequest, least: tuple[in
             for fewest, got, asked in zip(least, request.nodes, terms.nodes, strict=True)
         )
     if after.active_since is not None and change.before.active_since is not None and after.reservations:
-        # Who runs stays where he is.
-        assert change.moved == ()
+        # Who runs stays where he is, unless his hosts are promised to others when he was to end and he may move while
+        # he runs: then he goes on elsewhere at once, and to his end.
+        if change.moved:
+            run = after.reservations[0]
+            assert evaded
+            assert request.preemption_mode is PreemptionMode.MIGRATE
+            assert (run.start, run.closing) == (now, Closing.SHUTDOWN)
         assert len(change.stays) == request.node_count
         assert len(change.removed) + len([old for old in change.stays if old is not None]) == (
             change.before.request.node_count

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.options import PlanningOptions, Suspension
+from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_host_selection, load_preemption
-from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.invariants import check_plan, check_result
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -158,3 +160,113 @@ def test_a_partial_run_that_is_over_before_its_boot_is_not_repeated_for_ever() -
 
     ends = {lease.lease_id: lease.state for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT}
     assert ends == dict.fromkeys(("1", "3", "4"), LeaseState.DONE)
+
+
+_SMALL = Resources({VCPU: 100, MEMORY_MB: 1024})
+
+
+def _deadline(lease_id: str, start: int, duration: int, deadline: int, *hosts: str) -> WorkloadLease:
+    nodes = (NodeSet(1, _SMALL, hosts=frozenset(hosts) or None),)
+    return WorkloadLease(
+        LeaseRequest(lease_id, LeaseKind.DEADLINE, nodes, 0, duration, start, deadline, preemptible=True)
+    )
+
+
+def _suspended_for_another() -> tuple[WorkloadLease, WorkloadLease]:
+    """The first one starts 40 s late on host-1 and leaves it from 968 to 1000; its rest is planned on host-2 then."""
+    return _deadline("1", 0, 2000, 9000), _deadline("2", 1000, 3000, 4100, "host-1")
+
+
+def _suspending(cloud: CloudBehaviour, *others: WorkloadLease, repair: int = 3600) -> RunResult:
+    settings = RunSettings(
+        planning=PlanningOptions(
+            suspend_rate=32, resume_rate=32, shutdown_time=10, migration=Migration.YES_NO_TRANSFER, slack_threshold=2.0
+        ),
+        engine=EngineOptions(host_repair_time=repair),
+        cloud=cloud,
+        check_invariants=True,
+    )
+    return _run(Site.homogeneous(2, _SMALL), settings, *others)
+
+
+def test_a_late_shutdown_also_delays_the_rest_of_a_lease_that_is_being_suspended_elsewhere() -> None:
+    """haizea F95: a shutdown on host-2 that should be over at 995 lasts until 1025; the rest was to resume at 1000."""
+    first, second = _suspended_for_another()
+    there = NodeSet(1, _SMALL, hosts=frozenset({"host-2"}))
+    leaving = WorkloadLease(LeaseRequest("3", LeaseKind.RESERVATION, (there,), 0, 985, start=0))
+
+    result = _suspending(CloudBehaviour(boot_time=40, stop_factor=4), first, leaving, second)
+
+    leases = {lease.lease_id: lease for lease in result.leases}
+    assert leases["3"].ended == 985 + 4 * 10
+    resumed = next(o for o in result.occupations if o.lease_id == "1" and o.phase.value == "resume")
+    assert (resumed.assignment, resumed.start) == ((1,), 985 + 4 * 10)
+    assert (leases["1"].state, leases["1"].accumulated) == (LeaseState.DONE, 2000)
+
+
+def test_a_rest_that_is_planned_again_during_the_suspension_is_as_long_as_before() -> None:
+    """haizea F56: host-2, where a lease is to go on, fails while its memory is saved on host-1."""
+    failure = HostFailure(host=1, instant=980, duration=50)
+
+    result = _suspending(CloudBehaviour(boot_time=40, host_failures=(failure,)), *_suspended_for_another(), repair=100)
+
+    (lease,) = (lease for lease in result.leases if lease.lease_id == "1")
+    assert result.counters["host_failures"] == 1
+    assert (lease.state, lease.accumulated) == (LeaseState.DONE, 2000)
+
+
+def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_place_of_being_suspended() -> None:
+    """haizea F8: where it is allowed to; its VMs go on elsewhere at once and are not suspended at all."""
+    nodes = (NodeSet(1, _SMALL),)
+    stays, moves = (
+        LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, 600, preemptible=True, preemption_mode=mode)
+        for mode in (PreemptionMode.SHELVE, PreemptionMode.MIGRATE)
+    )
+    there = NodeSet(1, _SMALL, hosts=frozenset({"host-1"}))
+    follower = LeaseRequest("2", LeaseKind.RESERVATION, (there,), 0, 1000, start=700)
+    for request, moved, hosts in ((stays, (), (0,)), (moves, (0,), (1,))):
+        leases = (WorkloadLease(request), WorkloadLease(follower))
+        run = Run(Workload("found", leases, Site.homogeneous(2, _SMALL)), RunSettings(check_invariants=True))
+        run._submit_due()
+        run.engine.step()
+        run.clock.set(100)
+
+        change = run.engine.change("1", replace(request, duration=1500))
+
+        assert (change.moved, change.after.reservations[0].assignment) == (moved, hosts)
+        check_plan(run.planner.plan, 100)
+        (lease,) = (lease for lease in run.execute().leases if lease.lease_id == "1")
+        assert (lease.state, lease.accumulated) == (LeaseState.DONE, 1500)
+        assert (lease.ended == 1500) == bool(moved)
+
+
+def test_a_running_lease_gets_no_hosts_that_a_late_shutdown_still_holds() -> None:
+    """haizea F95: its host fails at 995, when the shutdown on the other host should be over; that lasts until 1025."""
+    there = NodeSet(1, _SMALL, hosts=frozenset({"host-2"}))
+    result = _suspending(
+        CloudBehaviour(stop_factor=4, host_failures=(HostFailure(host=0, instant=995, duration=5000),)),
+        WorkloadLease(LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(1, _SMALL),), 0, 2000, start=0)),
+        WorkloadLease(LeaseRequest("2", LeaseKind.RESERVATION, (there,), 0, 985, start=0)),
+    )
+
+    runs = [o for o in result.occupations if o.lease_id == "1" and o.phase.value == "run"]
+    assert [(o.assignment, o.start, o.end) for o in runs] == [((0,), 0, 1025), ((1,), 1025, 2000)]
+
+
+def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_twice() -> None:
+    """haizea F92: both leases are to begin when it is back, and only one of them has room there now."""
+    leases = [_best_effort(lease_id, 0, 500, _node_set(1, 1, 1024)) for lease_id in ("1", "2")]
+    large, small = (Site.homogeneous(1, Resources({VCPU: 100 * size, MEMORY_MB: 1024 * size})) for size in (2, 1))
+    settings = RunSettings(planning=PlanningOptions(backfilling_limit=None), check_invariants=True)
+    run = Run(Workload("found", tuple(leases), large), settings)
+    run.engine.host_out(large.hosts[0].name, 300)
+    run._submit_due()
+    run.engine.step()
+    assert [lease.reservations[0].start for lease in run.engine.live_leases()] == [300, 300]
+
+    run.engine.change_site(small)
+
+    check_plan(run.planner.plan, 0)
+    run.engine.host_back(small.hosts[0].name)
+    result = run.execute()
+    assert [(lease.state, lease.ended) for lease in result.leases] == [(LeaseState.DONE, 500), (LeaseState.DONE, 1000)]

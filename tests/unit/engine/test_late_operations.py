@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.options import Migration, Suspension
+from lease_scheduler.plan.options import Migration, PreemptAt, Suspension
 
 from .conftest import MakeWorld, World, request
 
@@ -468,3 +469,53 @@ def test_a_host_that_stays_away_longer_is_no_place_for_a_promise(make_world: Mak
     assert (world["1"].started, world["1"].ended, world["1"].state) == (600, 700, LeaseState.DONE)
     assert _kept(world, "2")[:2] == (LeaseState.DONE, 5000)
     assert world.counters["moved_reservations"] == 1
+
+
+# -- the rest of a lease that runs elsewhere -----------------------------------------------------------------
+
+
+def _on(asked: LeaseRequest, host: str) -> LeaseRequest:
+    (node_set,) = asked.nodes
+    return replace(asked, nodes=(replace(node_set, hosts=frozenset({host})),))
+
+
+@pytest.mark.parametrize(("free_from", "rest"), [(2119, [(1, 1005)]), (2118, [])])
+def test_a_rest_that_has_no_place_for_now_is_looked_after_when_the_memory_is_saved(
+    make_world: MakeWorld, free_from: int, rest: list[tuple[int, int]]
+) -> None:
+    """The shutdown that should be over at 995 is thought to last until 1005 and is over at 998.
+
+    The lease is to go on there for 1114 s. If that is too long before the hosts are promised to others, it does not
+    fail as long as its memory is being saved: the hosts may be free in time, as they are here.
+    """
+    world = make_world(
+        request("1", DEADLINE, start=0, duration=2000, deadline=9000),
+        _on(request("2", RESERVATION, start=0, duration=985), "host-2"),
+        _on(request("3", DEADLINE, start=1000, duration=3000, deadline=4100), "host-1"),
+        _on(request("4", RESERVATION, submitted=50, start=free_from, duration=9000), "host-2"),
+        _on(request("5", RESERVATION, submitted=50, start=4010, duration=9000), "host-1"),
+        hosts=2,
+        cloud=CloudBehaviour(boot_time=40, stop_factor=1.3),
+        planning={"shutdown_time": 10, "migration": Migration.YES_NO_TRANSFER, "slack_threshold": 2.0},
+    )
+    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].reservations] == [(0, 0), (1, 1000)]
+    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].reservations] == [(0, 0), *rest]
+    assert _kept(world.end(), "1")[:2] == (LeaseState.DONE, 2000)
+
+
+def test_a_rest_that_starts_over_is_moved_at_once(make_world: MakeWorld) -> None:
+    """What loses its work at 1000 is to start over on host-3 then, where a shutdown is late; host-2 is free."""
+    world = make_world(
+        request("1", DEADLINE, start=0, duration=2000, deadline=9000),
+        _on(request("2", RESERVATION, start=0, duration=985), "host-3"),
+        _on(request("4", RESERVATION, start=4010, duration=3000), "host-1"),
+        _on(request("3", DEADLINE, submitted=10, start=1000, duration=3000, deadline=4100), "host-1"),
+        hosts=3,
+        cloud=CloudBehaviour(stop_factor=4),
+        planning={"shutdown_time": 10, "suspension": Suspension.NONE, "preempt_at": PreemptAt.START},
+    )
+    assert [(r.assignment[0], r.start) for r in world.until(50)["1"].reservations] == [(0, 0), (1, 4010)]
+    world.run.engine.move("1", frozenset({"host-2"}))
+    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].reservations] == [(0, 0), (2, 1000)]
+    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].reservations] == [(0, 0), (1, 1000)]
+    assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 3000 + 4 * 10)
