@@ -9,7 +9,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 #: Version of the payload; its second number grows with every field that is added.
-PAYLOAD_VERSION = "1.1"
+PAYLOAD_VERSION = "1.2"
 
 #: Transitions that have a name of their own in Blazar's notifications.
 _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})

@@ -10,7 +10,7 @@ import pytest
 
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, Version
 from lease_scheduler.api.routes import Route
-from lease_scheduler.api.validation import join
+from lease_scheduler.api.validation import Schema, join
 from tests.functional.api.examples import Place, examples, places, replaced
 from tests.functional.api.hostile import (
     JSON,
@@ -57,10 +57,21 @@ def _wrong(schema: dict[str, Any]) -> list[Any]:
     return values
 
 
-def _fitting(example: Any, place: Place) -> Any:
+def _fitting(schema: Schema, example: Any, place: Place) -> Any:
     """The example without what does not go together, where that is told of before what is wrong at a place."""
     others = {"deadline", "duration"} if place[:1] == ("reservations",) else set()
-    return {key: value for key, value in example.items() if key not in others} if others else example
+    fitting = {key: value for key, value in example.items() if key not in others} if others else example
+    for where, inner in places(schema, example):
+        most = inner.get("maxProperties")
+        if most is None or place[: len(where)] != where:
+            continue
+        value = fitting
+        for part in where:
+            value = value[part]
+        wanted = place[len(where) : len(where) + 1]
+        kept = [key for key in value if key not in wanted][: most - len(wanted)]
+        fitting = replaced(fitting, where, {key: value[key] for key in value if key in kept or key in wanted})
+    return fitting
 
 
 @pytest.mark.parametrize(
@@ -79,7 +90,7 @@ def test_wrong_types_and_sizes_of_every_key(target: Target, route: Route, versio
                 continue
             tried.add((place, repr(inner)))
             for value in _wrong(inner):
-                body = json.dumps(replaced(_fitting(example, place), place, value))
+                body = json.dumps(replaced(_fitting(schema, example, place), place, value))
                 message = refused(target.send(route.method, path, data=body, headers=headers))
                 named = join(place) or "body"
                 assert named in message, (body[:400], message)
@@ -93,16 +104,15 @@ def test_unknown_and_missing_keys(target: Target, route: Route) -> None:
     for example in examples(schema)[:1]:
         for place, inner in places(schema, example):
             if inner.get("additionalProperties") is False:
-                broken = replaced(_fitting(example, place), (*place, "colour"), "red")
-                if inner.get("maxProperties") == 1:
-                    broken = replaced(example, place, {"colour": "red"})
+                unknown = (*place, "colour")
+                broken = replaced(_fitting(schema, example, unknown), unknown, "red")
                 message = refused(target.send(route.method, path, json=broken), field=join((*place, "colour")))
                 assert "is not a known key" in message
             for key in inner.get("required", ()):
                 value = example
                 for part in place:
                     value = value[part]
-                broken = replaced(_fitting(example, place), place, {k: v for k, v in value.items() if k != key})
+                broken = replaced(_fitting(schema, example, place), place, {k: v for k, v in value.items() if k != key})
                 refused(target.send(route.method, path, json=broken), field=join((*place, key)))
 
 

@@ -18,7 +18,7 @@ from tests.servers.base import Server, wait_until
 #: Connections that a server has dropped are not closed by the library that had them.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-#: The schema of version 1.1: every field and the types that its value may have.
+#: The schema of version 1.2: every field and the types that its value may have.
 FIELDS: dict[str, tuple[type, ...]] = {
     "payload_version": (str,),
     "lease_id": (str,),
@@ -34,6 +34,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "end": (int, type(None)),
     "price": (float, type(None)),
     "offered_until": (int, type(None)),
+    "negotiation_id": (str, type(None)),
     "instant": (int,),
 }
 
@@ -108,7 +109,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.1"
+        assert payload["payload_version"] == "1.2"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
 

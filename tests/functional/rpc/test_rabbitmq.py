@@ -33,6 +33,8 @@ REQUESTS: list[tuple[str, Document]] = [
     ("offer_lease", {"lease": {"id": "1"}}),
     ("accept_lease", {"lease_id": "1"}),
     ("reject_lease", {"lease_id": "1"}),
+    ("counter_offer", {"lease_id": "1", "changes": {"duration": 60}}),
+    ("quote_change", {"lease_id": "1", "changes": {"end": 5}}),
     ("update_lease", {"lease_id": "1", "changes": {"end": 5}}),
     ("delete_lease", {"lease_id": "1", "reason": "why"}),
     ("end_lease", {"lease_id": "1"}),
