@@ -75,13 +75,16 @@ class Availability:
             if not len(hosts):
                 return self
         row = hosts << _TIME_BITS
-        wanted = np.concatenate((row + starts, row + ends))
-        order = wanted.argsort(kind="stable")
-        marks = wanted[order]
-        repeated = marks[1:] == marks[:-1]
-        distinct = not repeated.any()
-        if not distinct:
-            marks = marks[np.concatenate(((True,), ~repeated))]
+        count = len(hosts)
+        # With one interval a host, in the order of hosts, as a lease has them, the steps are in their order already.
+        in_order = bool((hosts[1:] > hosts[:-1]).all())
+        if in_order:
+            marks = np.empty(2 * count, dtype=np.int64)
+            np.add(row, starts, out=marks[::2])
+            np.add(row, ends, out=marks[1::2])
+        else:
+            wanted = np.concatenate((row + starts, row + ends))
+            marks = np.unique(wanted)
         key, used = self._key, self._used
         where = key.searchsorted(marks)
         missing = np.take(key, where, mode="clip") != marks
@@ -99,13 +102,11 @@ class Availability:
             used = used.take(source, axis=1)
         else:
             used = used.copy()
-        count = len(hosts)
-        if distinct and (order[1::2] == order[::2] + count).all():
-            # No interval meets another one of its host, as with a single lease: only the steps inside are touched.
+        if in_order:
             first, lengths = where[::2], where[1::2] - where[::2]
             before = lengths.cumsum() - lengths
-            inside = np.arange(lengths.sum()) + np.repeat(first - before, lengths)
-            used[:, inside] += np.repeat(amounts[:, order[::2]], lengths, axis=1)
+            inside = np.arange(int(lengths.sum())) + (first - before).repeat(lengths)
+            used[:, inside] += amounts.repeat(lengths, axis=1)
         else:
             difference = np.zeros(used.shape, dtype=np.int64)
             rows = np.arange(used.shape[0])[:, None]
@@ -171,17 +172,17 @@ class Availability:
         """What no lease uses at the instant, shape (classes, hosts)."""
         return self.capacity - self._used[:-1, self._position(instant)]
 
-    def leases_at(self, instant: int) -> IntArray:
-        """How many leases hold something of each host at the instant, shape (hosts,)."""
-        leases: IntArray = self._used[-1, self._position(instant)]
-        return leases
+    def at(self, instant: int, hosts: IntArray) -> tuple[IntArray, IntArray]:
+        """The use of some hosts at an instant, and when it changes next.
 
-    def unchanged_until(self, instant: int) -> IntArray:
-        """When each host's use changes next after the instant, shape (hosts,); ``FOREVER`` if never."""
-        following = self._position(instant) + 1
-        key = np.take(self._key, following, mode="clip")
-        same_host = (following < len(self._key)) & (key >> _TIME_BITS == np.arange(len(self._base)))
-        return np.where(same_host, key & FOREVER, FOREVER)
+        :param hosts: host numbers, shape (k,)
+        :return: use of shape (classes + 1, k), the last row counts leases; instants of shape (k,), ``FOREVER`` if never
+        """
+        position = self._position(instant)[hosts]
+        following = position + 1
+        key = self._key.take(following, mode="clip")
+        same_host = (following < len(self._key)) & (key >> _TIME_BITS == hosts)
+        return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
     def is_full(self, instant: int, needed: BoolArray) -> bool:
         """Whether every host has some needed class used up at the instant, or does not offer it.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -148,6 +149,17 @@ def latest_end(availability: Availability, demands: tuple[Demand, ...], start: i
             return start
         latest = min(latest, int(times[demand.count - 1]))
     return latest
+
+
+def longest_windows(availability: Availability, demand: Demand, starts: Iterable[int]) -> list[int]:
+    """Seconds for which n VMs of a node set fit from one of the starts on, for n = 1, 2, ... as far as any fit."""
+    windows: IntArray = np.zeros(0, dtype=np.int64)
+    for start in starts:
+        lengths = _places(availability, demand).holding_times(start) - start
+        longer, shorter = (windows, lengths) if len(windows) >= len(lengths) else (lengths, windows)
+        np.maximum(longer[: len(shorter)], shorter, out=longer[: len(shorter)])
+        windows = longer
+    return cast(list[int], windows.tolist())
 
 
 def _places(availability: Availability, demand: Demand) -> Places:

@@ -116,13 +116,13 @@ def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int)
 def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:
     """The hosts as policies see them at an instant."""
     capacity = availability.capacity[:, numbers]
-    free = availability.free_at(instant)[:, numbers]
-    share = np.divide(free, capacity, out=np.zeros(free.shape), where=capacity > 0)
+    used, unchanged_until = availability.at(instant, numbers)
+    share = np.divide(capacity - used[:-1], capacity, out=np.zeros(capacity.shape), where=capacity > 0)
     return HostsAt(
         numbers=numbers,
-        leases=availability.leases_at(instant)[numbers],
-        free=share.mean(axis=0),
-        unchanged=availability.unchanged_until(instant)[numbers] - instant,
+        leases=used[-1],
+        free=share.sum(axis=0) / len(share),
+        unchanged=unchanged_until - instant,
     )
 
 

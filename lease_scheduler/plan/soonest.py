@@ -10,12 +10,12 @@ from heapq import merge
 
 import numpy as np
 
-from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
+from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end, longest_windows
 from lease_scheduler.plan.imaging import only_on, possible_instants, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
@@ -48,29 +48,49 @@ class Reach:
         self._context = context
         self._now = now
         self._availability, self._images = context.plan.availability, context.plan.images
-        self._longest: dict[tuple[tuple[NodeSet, ...], DiskImage | None, int], int] = {}
+        self._instants: dict[tuple[DiskImage, int], tuple[int, ...]] = {}
+        self._windows: dict[tuple[int, int, int | None, tuple[int, ...]], tuple[Demand, list[int]]] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
         """Whether a lease can certainly not begin now, nor when its image or its saved memory can have come."""
         plan = self._context.plan
         if plan.availability is not self._availability or plan.images is not self._images:
             self._availability, self._images = plan.availability, plan.images
-            self._longest.clear()
-        request = lease.request
-        if lease.saved_on is None:
-            key = (request.nodes, request.software, 0)
+            self._instants.clear()
+            self._windows.clear()
+        demands = plan.demands(lease.request)
+        instants = self._instants_of(lease)
+        if len(demands) == 1:
+            longest = self._longest(demands[0], instants)
         else:
-            moved = migration_of(request, self._context.options) is Migration.YES
-            key = (request.nodes, None, migration_estimate(request, self._context.options) if moved else 0)
-        longest = self._longest.get(key)
-        if longest is None:
-            possible = possible_instants(plan, request) if lease.saved_on is None else None
-            demands = plan.demands(request)
-            longest = self._longest[key] = max(
-                latest_end(plan.availability, demands, instant) - instant
-                for instant in {max(instant, self._now) for instant in possible or (self._now, self._now + key[2])}
-            )
+            longest = max(latest_end(plan.availability, demands, instant) - instant for instant in instants)
         return longest < _lengths(self._context, lease)[0]
+
+    def _instants_of(self, lease: Lease) -> tuple[int, ...]:
+        """When the lease might begin, if what it needs is free then."""
+        request = lease.request
+        if lease.saved_on is not None:
+            if migration_of(request, self._context.options) is not Migration.YES:
+                return (self._now,)
+            return (self._now, self._now + migration_estimate(request, self._context.options))
+        if request.software is None:
+            return (self._now,)
+        key = (request.software, request.node_count)
+        instants = self._instants.get(key)
+        if instants is None:
+            possible = possible_instants(self._context.plan, request) or ()
+            instants = self._instants[key] = tuple({self._now, *(max(self._now, instant) for instant in possible)})
+        return instants
+
+    def _longest(self, demand: Demand, instants: tuple[int, ...]) -> int:
+        """For how many seconds one node set fits, from one of the instants on."""
+        # By the identity of its arrays, which all node sets share that need the same of a host.
+        key = (id(demand.amounts), id(demand.eligible), demand.per_host, instants)
+        found = self._windows.get(key)
+        if found is None:
+            found = self._windows[key] = (demand, longest_windows(self._availability, demand, instants))
+        windows = found[1]
+        return windows[demand.count - 1] if demand.count <= len(windows) else 0
 
 
 def _lengths(context: PlanningContext, lease: Lease) -> tuple[int, int]:
@@ -194,7 +214,12 @@ def _candidates(
         fittings.append((earliest, InPlace(context, request, saved_on)))
     if saved_on is None or migration_of(request, context.options) is not Migration.NO:
         moved = migration_estimate(request, context.options) if saved_on is not None else 0
-        fittings.append((earliest + moved, Anywhere(context, request)))
+        anywhere = Anywhere(context, request)
+        if may_wait and not fittings:
+            # Most often nothing is free at once, which this tells for less than an attempt to choose hosts.
+            yield from ((int(start), anywhere) for start in anywhere.starts(earliest, length))
+            return
+        fittings.append((earliest + moved, anywhere))
     yield from fittings
     if may_wait:
         waits = [

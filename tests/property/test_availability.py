@@ -106,13 +106,15 @@ def test_use_is_that_of_the_table(history: tuple[Availability, _Table, int], dat
     np.testing.assert_array_equal(availability.peak(start, end), peak)
     np.testing.assert_array_equal(availability.free(start, end), table.capacity - peak[:-1])
     np.testing.assert_array_equal(availability.free_at(start), table.capacity - table.used[:-1, :, start])
-    np.testing.assert_array_equal(availability.leases_at(start), table.used[-1, :, start])
+    some = np.array(sorted(data.draw(st.sets(st.integers(0, table.capacity.shape[1] - 1)))), dtype=np.int64)
+    used, changing = availability.at(start, some)
+    np.testing.assert_array_equal(used, table.used[:, some, start])
     needed = np.array(data.draw(st.lists(st.booleans(), min_size=len(table.capacity), max_size=len(table.capacity))))
     full = ((table.capacity - table.used[:-1, :, start])[needed] <= 0).any(axis=0).all()
     assert availability.is_full(start, needed) == full
     within = (table.used[:-1, :, since:] <= table.capacity[:, :, None]).all()
     assert availability.within_capacity() == within
-    for host, instant in enumerate(availability.unchanged_until(start).tolist()):
+    for host, instant in zip(some.tolist(), changing.tolist(), strict=True):
         changes = np.flatnonzero((table.used[:, host, start:] != table.used[:, host, start, None]).any(axis=0))
         assert instant == (start + int(changes[0]) if len(changes) else FOREVER)
 
