@@ -190,7 +190,7 @@ class Deviations:
         end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
         closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
         # What was planned behind it counts on the run that did not come about.
-        suspending = replace(lease.to(LeaseState.SUSPENDING, reason=reason), reservations=(closing,))
+        suspending = lease.to(LeaseState.SUSPENDING, reason=reason, reservations=(closing,))
         self._state.put(suspending)
         self._state.begin(OperationKind.SUSPEND, suspending, end, now)
         self._make_way(closing.hosts, now, end, keep=lease.lease_id)
@@ -280,7 +280,7 @@ class Deviations:
         if lease.kind is LeaseKind.DEADLINE:
             if lease.state in PLANNED_STATES:
                 waiting = LeaseState.SUSPENDED_PENDING if lease.saved_on is not None else LeaseState.PENDING
-                loose = state.put(replace(lease.to(waiting, reason=why), reservations=()))
+                loose = state.put(lease.to(waiting, reason=why, reservations=()))
             else:
                 loose = state.put(replace(lease, reservations=lease.reservations[:1]))
             self.plan_rest_or_fail(loose, now, why)

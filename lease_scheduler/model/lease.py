@@ -322,8 +322,10 @@ class Lease:
         first = self.reservations[0] if self.reservations else None
         return self.state is LeaseState.READY and first is not None and first.start < first.run_start
 
-    def to(self, *states: LeaseState, reason: str = "") -> Lease:
+    def to(self, *states: LeaseState, reason: str = "", reservations: tuple[Reservation, ...] | None = None) -> Lease:
         """The lease after going through the states one after the other.
+
+        :param reservations: what is held for it now, if that changes with its state
 
         :raises IllegalTransitionError: a step that the state machine does not have
         """
@@ -331,4 +333,5 @@ class Lease:
         for state in states:
             check_transition(self.request.lease_id, current, state)
             current = state
-        return replace(self, state=current, reason=reason)
+        held = self.reservations if reservations is None else reservations
+        return replace(self, state=current, reason=reason, reservations=held)

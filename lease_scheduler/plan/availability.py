@@ -310,12 +310,9 @@ class Places:
         :param count: how many places of a host are of interest
         :return: for each place host numbers, instants from which and until which it is free, all of shape (runs,)
         """
-        slots = self._counts
+        slots, key = self._counts, self._availability._key
         step_hosts = self._availability._step_hosts()
-        times = self._availability._key & FOREVER
         same_host = step_hosts[1:] == step_hosts[:-1]
-        step_ends = np.full(len(slots), FOREVER, dtype=np.int64)
-        np.copyto(step_ends[:-1], times[1:], where=same_host)
         for places in range(1, min(int(slots.max(initial=0)), count) + 1):
             enough = slots >= places
             goes_on = enough[1:] & enough[:-1] & same_host
@@ -323,7 +320,10 @@ class Places:
             is_first[1:] ^= goes_on
             is_last[:-1] ^= goes_on
             first, last = is_first.nonzero()[0], is_last.nonzero()[0]
-            yield step_hosts[first], times[first], step_ends[last]
+            until = np.full(len(last), FOREVER)
+            ends = same_host.take(last, mode="clip") & (last < len(same_host))
+            until[ends] = key.take(last[ends] + 1) & FOREVER
+            yield step_hosts.take(first), key.take(first) & FOREVER, until
 
     def throughout(self, start: int, end: int) -> int:
         """How many VMs fit at once for the whole of ``[start, end)``, each staying where it is."""

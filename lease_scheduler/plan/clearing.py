@@ -110,7 +110,7 @@ def _loosened(lease: Lease, start: int, end: int, now: int) -> Lease | None:
         if lease.kind is LeaseKind.BEST_EFFORT:
             return back_to_queue(lease, "its hosts are cleared")
         waiting = LeaseState.PENDING if lease.saved_on is None else LeaseState.SUSPENDED_PENDING
-        return replace(lease.to(waiting), reservations=())
+        return lease.to(waiting, reservations=())
     first = lease.reservations[0]
     if lease.kind is LeaseKind.DEADLINE and lease.reservations[1:] and not (first.start < end and start < first.end):
         return replace(lease, reservations=(first,))

@@ -49,8 +49,8 @@ def with_place(lease: Lease, *reservations: Reservation) -> Lease:
     """A pending or queued lease, or one whose memory is saved, with hosts."""
     if lease.state in SUSPENDED_STATES:
         states = () if lease.state is LeaseState.SUSPENDED_SCHEDULED else (LeaseState.SUSPENDED_SCHEDULED,)
-        return replace(lease.to(*states), reservations=reservations)
-    return replace(lease.to(LeaseState.SCHEDULED, LeaseState.READY), reservations=reservations)
+        return lease.to(*states, reservations=reservations)
+    return lease.to(LeaseState.SCHEDULED, LeaseState.READY, reservations=reservations)
 
 
 def requested_start(lease: Lease, now: int) -> int:

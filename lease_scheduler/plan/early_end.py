@@ -12,6 +12,8 @@ from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.soonest import place_soonest, place_whole
 
+_NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)
+
 
 def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan every best-effort lease that has a place later than now once more, in the order of submission.
@@ -39,7 +41,7 @@ def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
         with plan.tentative():
             suspended = lease.state in SUSPENDED_STATES
             waiting = LeaseState.SUSPENDED_PENDING if suspended else LeaseState.PENDING
-            loose = plan.put(replace(lease.to(waiting), reservations=()))
+            loose = plan.put(lease.to(waiting, reservations=()))
             reservation = place_soonest(context, loose, now, may_wait=True)
             if reservation is None or reservation.run_start > old.run_start:
                 raise NotPlannableError("no better place")
@@ -60,18 +62,15 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
     candidates = []
     for lease in context.plan.leases.values():
         request = lease.request
+        # What rules out most comes first: there may be thousands of leases, and this is asked whenever one ends.
+        if request.deadline is None or request.duration > window or lease.state not in _NOT_BEGUN:
+            continue
         if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1 or lease.is_offered:
             continue
-        if (
-            lease.state not in (LeaseState.READY, LeaseState.SCHEDULED)
-            or request.start is None
-            or request.deadline is None
-        ):
-            continue
         start = lease.reservations[0].start
-        if start <= now or start == request.start or request.node_count > nodes or request.start > window_end:
+        if request.start is None or start <= now or start == request.start:
             continue
-        if request.duration > min(window, window_end - request.start):
+        if request.node_count > nodes or request.duration > window_end - request.start:
             continue
         candidates.append(((request.deadline - now) / request.duration, lease.sequence, lease))
     candidates.sort(key=lambda entry: entry[:2])
@@ -95,7 +94,7 @@ def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> b
     old = lease.reservations[0]
     try:
         with plan.tentative():
-            loose = plan.put(replace(lease.to(LeaseState.PENDING), reservations=()))
+            loose = plan.put(lease.to(LeaseState.PENDING, reservations=()))
             reservation = place_whole(context, request, lease.remaining, None, max(now, request.start), window_end)
             if reservation is None or reservation.start >= old.start:
                 raise NotPlannableError("no better place")

@@ -22,6 +22,13 @@ def possible_instants(plan: Plan, request: LeaseRequest) -> list[int] | None:
     return None if plan.images is None else timing.possible_instants(plan.images, request)
 
 
+def transfer_seconds(plan: Plan, request: LeaseRequest) -> int:
+    """Seconds that bringing a lease's image takes, 0 if that does not matter."""
+    if plan.images is None or request.software is None:
+        return 0
+    return plan.images.options.seconds(request.software, request.node_count)
+
+
 def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...]:
     """The request's node sets, on hosts that can have its image when it starts."""
     demands = plan.demands(request)

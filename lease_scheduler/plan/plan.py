@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -16,6 +16,7 @@ from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
 from lease_scheduler.plan.differences import Part, changes_of
+from lease_scheduler.plan.need import Alike, Need
 from lease_scheduler.plan.transfers.following import followed
 from lease_scheduler.plan.transfers.images import Images, NotInTimeError
 
@@ -42,7 +43,8 @@ class Plan:
     :ivar site: the hosts
     :ivar leases: live leases by id
     :ivar availability: what they hold
-    :ivar lengths: what ``plan.soonest`` remembers of live leases
+    :ivar needs: what ``plan.reach`` remembers of live leases, by id
+    :ivar alike: what it remembers of the kinds of leases that there are
     :ivar images: where disk images are and when they are brought; none if that is not planned
     """
 
@@ -57,7 +59,8 @@ class Plan:
         self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
-        self.lengths: dict[str, tuple[int, bool, int, int]] = {}
+        self.needs: dict[str, Need] = {}
+        self.alike: dict[Hashable, Alike] = {}
         self.images: Images | None = None
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
@@ -126,7 +129,7 @@ class Plan:
             insort(self._queue, (new.sequence, lease_id))
             self._queued_needing += self._always_needed(new.request)
         if has_new_terms:
-            self.lengths.pop(lease_id, None)
+            self.needs.pop(lease_id, None)
         if new is None:
             self.leases.pop(lease_id, None)
             self._waiting_to_start.pop(lease_id, None)
@@ -363,7 +366,8 @@ class Plan:
         capacity = _capacity(site)
         self._demands = Demands(site, self.classes, capacity)
         self._holdings.clear()
-        self.lengths.clear()
+        self.needs.clear()
+        self.alike.clear()
         self.availability = self.rebuilt(now, Availability(capacity))
         for host in self._outages:
             self.availability = self._with_outage(host, 1)

@@ -22,7 +22,8 @@ from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
-from lease_scheduler.plan.soonest import Reach, place_soonest
+from lease_scheduler.plan.reach import Reach
+from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import Images

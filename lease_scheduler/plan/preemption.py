@@ -101,7 +101,7 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
 def back_to_queue(lease: Lease, reason: str) -> Lease:
     """A lease of which nothing has begun, without its place."""
     state = LeaseState.SUSPENDED_QUEUED if lease.state in SUSPENDED_STATES else LeaseState.QUEUED
-    return replace(lease.to(state, reason=reason), reservations=())
+    return lease.to(state, reason=reason, reservations=())
 
 
 def lost_work(lease: Lease, reason: str) -> Lease:

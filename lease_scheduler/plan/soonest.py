@@ -10,17 +10,18 @@ from heapq import merge
 
 import numpy as np
 
-from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end, longest_windows
-from lease_scheduler.plan.imaging import only_on, possible_instants, ready_hosts
+from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
+from lease_scheduler.plan.imaging import only_on, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.phases import build_reservation
 from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.reach import need_of, whole_length
 
 
 def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Reservation | None:
@@ -30,82 +31,12 @@ def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait:
         saved memory has moved
     :return: none if there is no such place
     """
-    shortest, longest = _lengths(context, lease)
-    if not may_wait and not _could_begin(context, lease, now, shortest):
+    need = need_of(context, lease)
+    if not may_wait and not _could_begin(context, lease, now, need.shortest):
         return None
-    return _first(context, lease.request, lease.remaining, lease.saved_on, now, shortest, longest, may_wait=may_wait)
-
-
-class Reach:
-    """Which leases of a queue cannot begin now, told from the longest time for which what they need is free.
-
-    Necessary, not sufficient, and remembered as long as the plan stays as it is: most leases of a long queue are alike.
-
-    :param now: the instant
-    """
-
-    def __init__(self, context: PlanningContext, now: int) -> None:
-        self._context = context
-        self._now = now
-        self._availability, self._images = context.plan.availability, context.plan.images
-        self._instants: dict[tuple[DiskImage, int], tuple[int, ...]] = {}
-        self._windows: dict[tuple[int, int, int | None, tuple[int, ...]], tuple[Demand, list[int]]] = {}
-
-    def is_too_short(self, lease: Lease) -> bool:
-        """Whether a lease can certainly not begin now, nor when its image or its saved memory can have come."""
-        plan = self._context.plan
-        if plan.availability is not self._availability or plan.images is not self._images:
-            self._availability, self._images = plan.availability, plan.images
-            self._instants.clear()
-            self._windows.clear()
-        demands = plan.demands(lease.request)
-        instants = self._instants_of(lease)
-        if len(demands) == 1:
-            longest = self._longest(demands[0], instants)
-        else:
-            longest = max(latest_end(plan.availability, demands, instant) - instant for instant in instants)
-        return longest < _lengths(self._context, lease)[0]
-
-    def _instants_of(self, lease: Lease) -> tuple[int, ...]:
-        """When the lease might begin, if what it needs is free then."""
-        request = lease.request
-        if lease.saved_on is not None:
-            if migration_of(request, self._context.options) is not Migration.YES:
-                return (self._now,)
-            return (self._now, self._now + migration_estimate(request, self._context.options))
-        if request.software is None:
-            return (self._now,)
-        key = (request.software, request.node_count)
-        instants = self._instants.get(key)
-        if instants is None:
-            possible = possible_instants(self._context.plan, request) or ()
-            instants = self._instants[key] = tuple({self._now, *(max(self._now, instant) for instant in possible)})
-        return instants
-
-    def _longest(self, demand: Demand, instants: tuple[int, ...]) -> int:
-        """For how many seconds one node set fits, from one of the instants on."""
-        # By the identity of its arrays, which all node sets share that need the same of a host.
-        key = (id(demand.amounts), id(demand.eligible), demand.per_host, instants)
-        found = self._windows.get(key)
-        if found is None:
-            found = self._windows[key] = (demand, longest_windows(self._availability, demand, instants))
-        windows = found[1]
-        return windows[demand.count - 1] if demand.count <= len(windows) else 0
-
-
-def _lengths(context: PlanningContext, lease: Lease) -> tuple[int, int]:
-    """The shortest useful interval for a best-effort lease and the longest that it can use, in seconds."""
-    resuming = lease.saved_on is not None
-    known = context.plan.lengths.get(lease.lease_id)
-    if known is not None and known[0] == lease.accumulated and known[1] == resuming:
-        return known[2], known[3]
-    request = lease.request
-    longest = _longest(context, request, lease.remaining, resuming=resuming)
-    shortest = longest
-    if context.suspension.can_suspend(request):
-        shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
-    context.plan.lengths[lease.lease_id] = (lease.accumulated, resuming, shortest, longest)
-    return shortest, longest
+    return _first(
+        context, lease.request, lease.remaining, lease.saved_on, now, need.shortest, need.longest, may_wait=may_wait
+    )
 
 
 def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int) -> bool:
@@ -144,16 +75,10 @@ def place_whole(
 
     :param earliest: no start before this instant
     """
-    longest = _longest(context, request, remaining, resuming=saved_on is not None)
+    longest = whole_length(context, request, remaining, resuming=saved_on is not None)
     return _first(
         context, request, remaining, saved_on, earliest, longest, longest, may_wait=True, latest_end=latest_end
     )
-
-
-def _longest(context: PlanningContext, request: LeaseRequest, remaining: int, *, resuming: bool) -> int:
-    """Seconds that are certainly enough to resume, run and shut down."""
-    longest = remaining + context.suspension.shutdown_time(request)
-    return longest + context.resume_estimate(request) if resuming else longest
 
 
 def _first(

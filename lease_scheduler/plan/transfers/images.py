@@ -74,10 +74,7 @@ class Images:
 
     def arrival(self, lease_id: str) -> int | None:
         """When the last transfer that a lease waits for ends, none if it waits for none."""
-        ends = [
-            transfer.end for transfer in self.transfers if any(user.lease_id == lease_id for user in transfer.users)
-        ]
-        return max(ends, default=None)
+        return self._arrivals.get(lease_id)
 
     def transfer(self, number: int) -> Transfer | None:
         """A transfer by its number, none if it is over or not wanted any more."""
@@ -100,6 +97,15 @@ class Images:
     def _soonest_ends(self) -> dict[int, int]:
         """Length -> end of a transfer that is planned now, where somebody asked: a whole queue asks the same."""
         return {}
+
+    @cached_property
+    def _arrivals(self) -> dict[str, int]:
+        """Lease id -> when the last transfer that it waits for ends."""
+        found: dict[str, int] = {}
+        for transfer in self.transfers:
+            for user in transfer.users:
+                found[user.lease_id] = max(transfer.end, found.get(user.lease_id, transfer.end))
+        return found
 
     @cached_property
     def ends(self) -> Mapping[DiskImage, tuple[int, ...]]:
@@ -248,6 +254,9 @@ class Images:
             pools[host] = without_user(pools[host], lease_id)
         transfers = []
         for transfer in self.transfers:
+            if transfer.users and not any(user.lease_id == lease_id for user in transfer.users):
+                transfers.append(transfer)
+                continue
             users = tuple(
                 left for user in transfer.users if (left := _without_hosts(user, lease_id, given_up)) is not None
             )

@@ -1,0 +1,44 @@
+"""What is remembered of leases in the queue, so that a long one costs little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.plan.demand import Demand
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Alike:
+    """Leases that could begin at the same instants, and need the same of a host; each has its number of VMs.
+
+    :ivar demands: the node sets of one of them
+    :ivar request: the terms of the same one
+    :ivar moved_after: seconds after which its saved memory can have moved; none if it stays, or if nothing is saved
+    :ivar is_fresh: whether nothing is saved, so that it begins from its image
+    """
+
+    demands: tuple[Demand, ...]
+    request: LeaseRequest
+    moved_after: int | None
+    is_fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a lease in the queue waits for.
+
+    :ivar accumulated: seconds that its VMs had run when this was found
+    :ivar resuming: whether something of it is saved
+    :ivar shortest: seconds, the shortest useful interval
+    :ivar longest: seconds, the longest interval that it can use
+    :ivar count: how many VMs it has, if they are all alike; else 1, for all of them together
+    :ivar alike: the leases like it
+    """
+
+    accumulated: int
+    resuming: bool
+    shortest: int
+    longest: int
+    count: int
+    alike: Alike
