@@ -286,6 +286,8 @@ class Places:
         useful = np.flatnonzero(places)
         if not len(useful):
             return np.empty(0, dtype=np.int64)
+        if int(places.max()) == 1:
+            return self._single_holding_times(low[useful], useful)
         # Steps from each useful host's current one to its last, as one concatenated range.
         ends = np.append(key.searchsorted(self._availability._base[1:]), len(slots))
         first, last = low[useful], ends[useful]
@@ -301,6 +303,17 @@ class Places:
         until = np.repeat(key[steps] & FOREVER, lost)
         never = int(lowest[offsets + lengths - 1].sum())
         until = np.concatenate((until, np.full(never, FOREVER, dtype=np.int64)))
+        until.sort()
+        return until[::-1]
+
+    def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
+        """The same for hosts with one place each, as those are that a VM fills: until the next step without any."""
+        key = self._availability._key
+        taken = np.flatnonzero(self._counts == 0)
+        following = taken.searchsorted(low)
+        step = np.append(taken, 0).take(following)
+        ends = (following < len(taken)) & (key.take(step) >> _TIME_BITS == hosts)
+        until = np.where(ends, key.take(step) & FOREVER, FOREVER)
         until.sort()
         return until[::-1]
 
@@ -320,9 +333,9 @@ class Places:
             is_first[1:] ^= goes_on
             is_last[:-1] ^= goes_on
             first, last = is_first.nonzero()[0], is_last.nonzero()[0]
-            until = np.full(len(last), FOREVER)
-            ends = same_host.take(last, mode="clip") & (last < len(same_host))
-            until[ends] = key.take(last[ends] + 1) & FOREVER
+            following = np.minimum(last + 1, len(key) - 1)
+            ends = (following > last) & (step_hosts.take(following) == step_hosts.take(last))
+            until = np.where(ends, key.take(following) & FOREVER, FOREVER)
             yield step_hosts.take(first), key.take(first) & FOREVER, until
 
     def throughout(self, start: int, end: int) -> int:

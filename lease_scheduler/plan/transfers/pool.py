@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lease_scheduler.model.lease import DiskImage
 
@@ -33,7 +33,7 @@ def pooled(pool: Pool, image_id: str) -> PooledImage | None:
 def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
     """The pool with one more lease that needs an image which is there."""
     return tuple(
-        replace(entry, expires=max(entry.expires, until), users=entry.users | {lease_id})
+        PooledImage(entry.image, max(entry.expires, until), entry.users | {lease_id})
         if entry.image.image_id == image_id
         else entry
         for entry in pool
@@ -42,7 +42,10 @@ def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
 
 def without_user(pool: Pool, lease_id: str) -> Pool:
     """The pool without a lease; the image stays."""
-    return tuple(replace(entry, users=entry.users - {lease_id}) if lease_id in entry.users else entry for entry in pool)
+    return tuple(
+        PooledImage(entry.image, entry.expires, entry.users - {lease_id}) if lease_id in entry.users else entry
+        for entry in pool
+    )
 
 
 def with_image(
@@ -58,7 +61,7 @@ def with_image(
     """
     known = pooled(pool, image.image_id)
     if known is not None:
-        newer = replace(known, expires=max(known.expires, until), users=known.users | users)
+        newer = PooledImage(image, max(known.expires, until), known.users | users)
         return tuple(newer if entry is known else entry for entry in pool), 0
     left = list(pool)
     evicted = 0
