@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.exact import exact_reservation
 from lease_scheduler.plan.imaging import at_start
-from lease_scheduler.plan.mapper import map_vms
+from lease_scheduler.plan.mapper import map_vms, places_for
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict, remaining_before, victims, yet_to_run
 from lease_scheduler.plan.soonest import place_whole
@@ -64,15 +64,27 @@ def requested_start(lease: Lease, now: int) -> int:
 def _plan_at_start(context: PlanningContext, lease: Lease, start: int, now: int, *, may_preempt: bool) -> Lease:
     end = start + lease.request.duration + context.suspension.shutdown_time(lease.request)
     candidates = victims(context, lease.request, start, end, now) if may_preempt else []
-    _, moved = _map_moving(context, lease, start, end, candidates, now, commit=False)
-    # Whoever was moved without need stays where he was, if the lease fits without it.
-    needed = [victim for victim in candidates if victim.lease_id in moved]
-    if len(needed) < len(candidates):
+    _require_room(context, lease.request, start, end, candidates)
+    placed, in_the_way = _map_moving(context, lease, start, end, candidates, now, in_vain=False)
+    if placed is None:
+        # Whoever was moved without need stays where he was, if the lease fits without it.
+        needed = [victim for victim in candidates if victim.lease_id in in_the_way]
         try:
-            return _map_moving(context, lease, start, end, needed, now, commit=True)[0]
+            placed, _ = _map_moving(context, lease, start, end, needed, now, in_vain=True)
         except NotPlannableError:
-            pass
-    return _map_moving(context, lease, start, end, candidates, now, commit=True)[0]
+            placed, _ = _map_moving(context, lease, start, end, candidates, now, in_vain=True)
+    assert placed is not None
+    return placed
+
+
+def _require_room(context: PlanningContext, request: LeaseRequest, start: int, end: int, others: list[Lease]) -> None:
+    """Refuse at once what does not fit even if all the others hold nothing in the interval.
+
+    :raises NotPlannableError: each node set by itself finds too few hosts
+    """
+    free = context.plan.free_without(others, start, end)
+    if any(places_for(free, demand).sum() < demand.count for demand in at_start(context.plan, request, start)):
+        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
 
 
 class _TriedError(NotPlannableError):
@@ -80,16 +92,20 @@ class _TriedError(NotPlannableError):
 
 
 def _map_moving(
-    context: PlanningContext, lease: Lease, start: int, end: int, candidates: list[Lease], now: int, *, commit: bool
-) -> tuple[Lease, frozenset[str]]:
+    context: PlanningContext, lease: Lease, start: int, end: int, candidates: list[Lease], now: int, *, in_vain: bool
+) -> tuple[Lease | None, frozenset[str]]:
     """Map the lease for the interval, moving one victim after the other until it fits.
 
-    :return: the lease's new value and the ids of the victims that held something of its hosts
+    :param in_vain: whether it may be that some were moved who did not hold anything of the lease's hosts; if not, and
+        there are such, everything stays as it was
+    :return: the lease's new value, none if everything stays, and the ids of the victims that held something of its
+        hosts
     """
     plan = context.plan
     request = lease.request
     demands = at_start(plan, request, start)
-    result: tuple[Lease, frozenset[str]] | None = None
+    placed: Lease | None = None
+    in_the_way: frozenset[str] = frozenset()
     try:
         with plan.tentative():
             moved: list[Lease] = []
@@ -115,13 +131,11 @@ def _map_moving(
                     r.start < end and start < r.end and not hosts.isdisjoint(r.assignment) for r in victim.reservations
                 )
             )
-            result = placed, in_the_way
-            if not commit:
+            if not in_vain and len(in_the_way) < len(moved):
                 raise _TriedError("tried")
     except _TriedError:
-        pass
-    assert result is not None
-    return result
+        placed = None
+    return placed, in_the_way
 
 
 def _move(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> bool:

@@ -219,6 +219,16 @@ class Plan:
         hosts, amounts = self.holding(lease.request, lease.reservations[0].assignment)
         return bool((self.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
 
+    def free_without(self, leases: Iterable[Lease], start: int, end: int) -> IntArray:
+        """What is free in ``[start, end)`` if some leases hold nothing then, shape (classes, hosts)."""
+        changes = [
+            (lease.request, (r.assignment, max(r.start, start), min(r.end, end), -1))
+            for lease in leases
+            for r in lease.reservations
+            if r.start < end and start < r.end
+        ]
+        return self._applied(changes).free(start, end)
+
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
         """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
         known = self._holdings.get(request.lease_id)
