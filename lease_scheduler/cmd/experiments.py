@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lease_scheduler.cmd.campaign import add_execution_options, execution
 from lease_scheduler.simulation.campaigns.runner import run_campaign
-from lease_scheduler.simulation.experiments.chapters import CHAPTERS, forecast, inputs
+from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
 #: All chapters in one directory.
@@ -27,8 +27,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     chapters = ", ".join(f"-{name.rpartition('-')[2]}" for name in CHAPTERS)
     parser.add_argument(
         "name",
-        choices=[_COMPLETE, *sorted(CHAPTERS)],
-        help=f"haizea{chapters}: these chapters of Sotomayor 2010; {_COMPLETE}: all of them together",
+        choices=[_COMPLETE, *sorted(CHAPTERS), *FURTHER],
+        help=f"haizea{chapters}: these chapters of Sotomayor 2010; {_COMPLETE}: all of them together; "
+        "haizea-2008: chapter 5 with its author's reservations of 2008",
     )
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
     add_execution_options(parser)
@@ -42,7 +43,7 @@ def experiment(given: argparse.Namespace) -> int:
     The complete set runs what several chapters need once, and each chapter reports into a folder of its own.
     """
     directory = Path(given.output or f"output/{given.name}")
-    chapters = CHAPTERS if given.name == _COMPLETE else {given.name: CHAPTERS[given.name]}
+    chapters = CHAPTERS if given.name == _COMPLETE else {given.name: {**CHAPTERS, **FURTHER}[given.name]}
     cases = [case for chapter in chapters.values() for case in chapter.cases(quick=given.quick)]
     outcomes = run_campaign(cases, directory, execution(given), inputs=inputs(), forecast=forecast)
     # Tables are as wide as they have to be where nobody looks at them on a terminal.

@@ -10,7 +10,7 @@ from typing import Protocol
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7, haizea_8
+from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7, haizea_8, haizea_2008
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import SET_ARCHIVE, data_folder
 from lease_scheduler.simulation.experiments.deadlines import TRACES
 from lease_scheduler.simulation.generators.reservations import preset_by_name
@@ -42,6 +42,9 @@ CHAPTERS: Mapping[str, Chapter] = {
     "haizea-7": haizea_7,
     "haizea-8": haizea_8,
 }
+
+#: Repetitions that no chapter of the dissertation has.
+FURTHER: Mapping[str, Chapter] = {"haizea-2008": haizea_2008}
 
 #: Family of runs -> CPU seconds without reservations, and what each reservation adds. Measured on a busy machine of
 #: 2026; what counts are the ratios.

@@ -36,12 +36,11 @@ def cases(*, quick: bool) -> list[Case]:
 
     :param quick: one seed and table 5.1 only
     """
-    has_logs = _has_logs(quick)
-    found: list[Case] = [*reservation_checks.table_cases(_seeds(quick), with_2008=has_logs)]
+    found: list[Case] = [*reservation_checks.table_cases(_seeds(quick))]
     if not quick:
         found += reservation_checks.grid_cases("generated")
-    if has_logs:
-        found += [*deadline_checks.cases(_DEADLINE_SEED), *reservation_checks.grid_cases("2008")]
+    if _has_logs(quick):
+        found += deadline_checks.cases(_DEADLINE_SEED)
     return found
 
 
@@ -51,7 +50,7 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, con
     groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
     left_out = ""
     if not has_logs and not quick:
-        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: the sets of 2008, table 5.2, figure 5.12."
+        left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: table 5.2, figure 5.12."
     outside = write_report(groups, cases(quick=quick), outcomes, directory, console, left_out)
     _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
     console.print(f"Tables, figures and single runs are in {directory}")
@@ -71,13 +70,12 @@ def _checks(
 ) -> dict[str, list[Check]]:
     groups = {
         "Baseline (E1.0)": reservation_checks.baseline_checks(outcomes),
-        "Table 5.1 (E1.1), mean over seeds": reservation_checks.table_checks(outcomes, seeds, with_2008=has_logs),
+        "Table 5.1 (E1.1), mean over seeds": reservation_checks.table_checks(outcomes, seeds),
         "Figures 5.3 to 5.11 as numbers (E1.3)": reservation_checks.shape_checks(outcomes, seeds),
     }
     if not quick:
         groups["Figure 5.2 (E1.2)"] = reservation_checks.grid_checks(outcomes, "generated")
     if has_logs:
-        groups["Figure 5.2 with the author's sets of 2008"] = reservation_checks.grid_checks(outcomes, "2008")
         for step, title in (
             (False, "without the least-slack-first step, as the bands were set"),
             (True, "whole algorithm"),
@@ -98,9 +96,6 @@ def _draw(
     if not quick:
         plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, "generated"), directory / "fig-5.2.png")
     if has_logs:
-        plot_all_best_effort_grid(
-            reservation_checks.grid_ratios(outcomes, "2008"), directory / "fig-5.2-sets-of-2008.png"
-        )
         for trace in TRACES:
             values = {mode: deadline_checks.utilisation(outcomes, _DEADLINE_SEED, trace, mode) for mode in MODES}
             plot_utilisation(values, directory / f"fig-5.12-{trace.lower()}.png")

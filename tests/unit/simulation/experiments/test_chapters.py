@@ -13,7 +13,7 @@ from rich.console import Console
 
 from lease_scheduler.cmd.lease_sim import main
 from lease_scheduler.simulation.campaigns.case import Case, Outcome, parameters_of
-from lease_scheduler.simulation.experiments.chapters import CHAPTERS, forecast, inputs
+from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pyt
 
 
 def test_names_tell_all_runs_apart_and_every_run_has_a_forecast() -> None:
-    cases = [case for chapter in CHAPTERS.values() for quick in (True, False) for case in chapter.cases(quick=quick)]
+    chapters = (*CHAPTERS.values(), *FURTHER.values())
+    cases = [case for chapter in chapters for quick in (True, False) for case in chapter.cases(quick=quick)]
     by_name: dict[str, dict[str, Any]] = {}
     for case in cases:
         assert by_name.setdefault(case.name, parameters_of(case)) == parameters_of(case)
