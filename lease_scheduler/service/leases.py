@@ -6,22 +6,22 @@ import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import zip_longest
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
-from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.lease import Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal
 from lease_scheduler.plan.quote import loses
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
+from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.refusals import Answer, alternatives, refusals
-from lease_scheduler.service.server_templates import check_servers
+from lease_scheduler.service.server_groups import ServerGroups
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document, node_set_of, numbered
+from lease_scheduler.service.terms import Document, Terms, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ class Leases:
     def __init__(self, site: SiteEngine, enforcement: Enforcement) -> None:
         self._site = site
         self._enforcement = enforcement
+        self._documents = LeaseDocuments(site)
+        self._groups = ServerGroups(site)
 
     # -- making ----------------------------------------------------------------------------------------------
 
@@ -72,50 +74,19 @@ class Leases:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
             # So do these.
-            lease, groups = self._with_groups(lease, expires)
+            lease, groups = self._groups.given(lease, expires)
             try:
                 with self._site.transaction(expires), refusals():
                     return self._create(lease, offered=offered)
             except BaseException:
                 if groups:
-                    self._remove_groups(groups)
+                    self._groups.remove(groups)
                 raise
 
     def _learn_images(self, servers: Iterable[Document]) -> None:
         """Know how large the images of templates are, before anything is planned with them."""
         if self._site.images is not None:
             self._site.images.learn(servers)
-
-    def _remove_groups(self, groups: Iterable[str]) -> None:
-        """Remove the groups of a lease that was refused; nobody waits for it."""
-        try:
-            self._site.driver.remove_groups(groups)
-        except Exception:
-            LOG.exception("the server groups of a lease that was refused could not be removed")
-
-    def _with_groups(self, lease: Document, expires: float | None) -> tuple[Document, list[str]]:
-        """A new lease with the groups of its servers, which its consumer is told at once, and their ids.
-
-        :raises EngineUnavailableError: the cloud does not answer
-        """
-        site = self._site
-        if all(each.get("affinity") is None for each in lease["reservations"]):
-            return lease, []
-        with site.transaction(expires):
-            if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
-                return lease, []
-        try:
-            made = site.driver.make_groups(lease)
-        except RefusedError:
-            raise
-        except Exception as error:
-            LOG.exception("server groups for lease %s could not be made", lease["id"])
-            raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
-        reservations = [
-            {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
-            for each in lease["reservations"]
-        ]
-        return {**lease, "reservations": reservations}, list(made.values())
 
     def _proposal(self, lease: Document, expires: float | None, *, offered: bool) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
@@ -126,7 +97,7 @@ class Leases:
         with site.transaction(expires), refusals():
             if lease["id"] in site.work.leases:
                 return None
-            terms = self._terms(lease)
+            terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.price is not None and found.refusal is not None:
                 # The policy is to know that it was turned down.
@@ -151,7 +122,7 @@ class Leases:
             # Asked for a second time, because the first answer was lost; it may be over by now.
             again = site.work.leases.get(lease["id"])
             return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
-        terms = self._terms(lease)
+        terms = self._documents.terms(lease)
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
         try:
@@ -173,7 +144,7 @@ class Leases:
             raise NoPlaceError(refusal) if refusal is not None else RefusedError(409, made.reason)
         if made.state is LeaseState.FAILED:
             raise RefusedError(409, made.reason)
-        self._put_document(numbered(terms.document, made.request))
+        self._documents.put(numbered(terms.document, made.request))
         if not offered:
             return {"lease_id": made.lease_id}
         after = site.work.leases
@@ -203,26 +174,6 @@ class Leases:
             "price": lease.request.price,
         }
 
-    def _terms(self, lease: Document) -> Terms:
-        site = self._site
-        terms = build_terms(lease, site.pool(), site.work.now)
-        check_servers(terms.document.servers, terms.request.nodes)
-        if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
-            raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
-        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
-
-    def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
-        """The document with the instant at which the consumer is told of the end, if none was given."""
-        end = lease.get("end")
-        if document.before_end is not None or end is None or start is None:
-            return document
-        minutes = self._site.options.minutes_before_end
-        return replace(document, before_end=max(start, end - 60 * minutes)) if minutes else document
-
-    def _put_document(self, document: LeaseDocument) -> None:
-        self._site.work.put_document(document)
-        self._site.before_end.note(document)
-
     def _refusal(self, terms: Terms) -> Refusal | None:
         """Why there is no place, asked once more for the alternatives."""
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
@@ -233,7 +184,7 @@ class Leases:
         site = self._site
         self._learn_images(lease.get("servers") or ())
         with site.transaction(context.get("expires")), refusals():
-            terms = self._terms(lease)
+            terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is not None or found.lease is None:
                 refusal = found.refusal
@@ -255,7 +206,7 @@ class Leases:
         """Terms near those of a lease that could be had, nearest first; none if it can itself."""
         site = self._site
         with site.transaction(context.get("expires")), refusals():
-            terms = self._terms(lease)
+            terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is None:
                 return ()
@@ -274,7 +225,7 @@ class Leases:
             site.engine.accept(lease_id)
             site.engine.step()
             document = replace(site.work.documents[lease_id], updated_at=site.work.now)
-            self._put_document(document)
+            self._documents.put(document)
             site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
             return {"lease_id": lease_id}
 
@@ -296,11 +247,11 @@ class Leases:
         """
         expires = context.get("expires")
         enforcement = self._enforcement
-        with enforcement.one_at_a_time(self._document(lease_id).project_id, expires):
+        with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
             if enforcement.is_on:
                 with self._site.transaction(expires), refusals():
-                    lease, document = self._expected(lease_id, changes)
-                    request = self._new_terms(lease, document, changes)[0]
+                    lease, document = self._documents.expected(lease_id, changes)
+                    request = self._documents.new_terms(lease, document, changes)[0]
                     change = change_proposal(self._site, lease_id, changes, request)
                 enforcement.check_update(context, change)
             with self._site.transaction(expires), refusals():
@@ -308,17 +259,19 @@ class Leases:
 
     def _counter(self, lease_id: str, changes: Document) -> Answer:
         site = self._site
-        lease, document = self._expected(lease_id, changes)
+        lease, document = self._documents.expected(lease_id, changes)
         self._check_offered(lease_id)
-        request, terms = self._new_terms(lease, document, changes)
+        request, terms = self._documents.new_terms(lease, document, changes)
         least = terms.least if changes.get("reservations") else None
         value = site.engine.counter(lease_id, request, least)
         site.engine.step()
-        updated = numbered(replace(self._renewed(document, terms, changes), updated_at=site.work.now), value.request)
+        updated = numbered(
+            replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
+        )
         if "before_end" in changes or "end" in changes:
             end_before = lease.reservations[-1].run_end if lease.reservations else None
-            updated = _moved_before_end(updated, changes.get("before_end"), end_before, value)
-        self._put_document(updated)
+            updated = moved_before_end(updated, changes.get("before_end"), end_before, value)
+        self._documents.put(updated)
         self._note_price(lease, value)
         site.work.notify(document_message("lease.update", value, updated, site.work.now))
         return {"lease_id": lease_id}
@@ -338,31 +291,25 @@ class Leases:
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
         if set(changes) & _TERMS:
-            self._learn_images(self._document(lease_id).servers)
+            self._learn_images(self._documents.of(lease_id).servers)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")
-        with self._enforcement.one_at_a_time(self._document(lease_id).project_id, expires):
+        with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
             with self._site.transaction(expires), refusals():
-                lease, document = self._expected(lease_id, changes)
-                request = self._new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
+                lease, document = self._documents.expected(lease_id, changes)
+                request = (
+                    self._documents.new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
+                )
                 change = None if document.maintenance else change_proposal(self._site, lease_id, changes, request)
             if change is not None:
                 self._enforcement.check_update(context, change)
             return self._update(context, lease_id, changes)
 
-    def _expected(self, lease_id: str, changes: Document) -> tuple[Lease, LeaseDocument]:
-        """A live lease, in the version that whoever changes it has seen."""
-        document = self._document(lease_id)
-        expected = changes.get("version")
-        if expected is not None and expected != self._site.store.version(lease_id):
-            raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
-        return self._site.work.leases[lease_id], document
-
     def _update(self, context: Document, lease_id: str, changes: Document) -> Answer:
         site = self._site
         with site.transaction(context.get("expires")), refusals():
-            lease, document = self._expected(lease_id, changes)
+            lease, document = self._documents.expected(lease_id, changes)
             updated = replace(
                 document,
                 name=changes.get("name", document.name),
@@ -373,45 +320,11 @@ class Leases:
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
             if "before_end" in changes or "end" in changes:
-                updated = _moved_before_end(updated, changes.get("before_end"), end_before, lease)
+                updated = moved_before_end(updated, changes.get("before_end"), end_before, lease)
             if lease_id in site.work.documents:
-                self._put_document(updated)
+                self._documents.put(updated)
             site.work.notify(document_message("lease.update", lease, updated, site.work.now))
             return {"lease_id": lease_id}
-
-    def _new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
-        """The terms that a lease would have, and those that its new document alone comes to."""
-        site = self._site
-        now = site.work.now
-        merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
-        if "end" in changes or "start" in changes:
-            merged["duration"] = None
-            merged.setdefault("end", None)
-        named = {each["id"]: each for each in changes.get("reservations") or ()}
-        merged["reservations"] = [
-            {
-                **record.terms,
-                **{k: v for k, v in named.get(record.reservation_id, {}).items() if k not in ("id", "resource_type")},
-                "id": record.reservation_id,
-                "resource_type": record.resource_type,
-            }
-            for record in document.reservations
-        ]
-        unknown = set(named) - {record.reservation_id for record in document.reservations}
-        if unknown:
-            raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
-        started = lease.started if lease.active_since is not None else None
-        begun = started if started is not None else now
-        terms = build_terms(merged, site.pool(), begun if started is not None else now, lease.request.submitted)
-        request = terms.request
-        if not named:
-            # Hosts stay as they were chosen unless the reservation itself is changed.
-            request = replace(request, nodes=lease.request.nodes)
-        else:
-            request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
-        if started is not None and request.start is not None:
-            request = replace(request, start=lease.request.start)
-        return request, terms
 
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Answer:
         """What ``update`` would come to: what ``quote`` tells, and the price at present.
@@ -420,8 +333,8 @@ class Leases:
         """
         site = self._site
         with site.transaction(context.get("expires")), refusals():
-            lease, document = self._expected(lease_id, changes)
-            request, terms = self._new_terms(lease, document, changes)
+            lease, document = self._documents.expected(lease_id, changes)
+            request, terms = self._documents.new_terms(lease, document, changes)
             least = terms.least if changes.get("reservations") else None
             present = {"present_price": lease.request.price}
             try:
@@ -444,29 +357,15 @@ class Leases:
         if old is not None and new is not None and old != new:
             self._site.work.note(after, f"its price is {new:.12g}; it was {old:.12g}")
 
-    def _renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:
-        """The document with the reservations of new terms."""
-        named = {each["id"] for each in changes.get("reservations") or ()}
-        now = self._site.work.now
-        return replace(
-            document,
-            reservations=tuple(
-                replace(
-                    new, created_at=old.created_at, updated_at=now if new.reservation_id in named else old.updated_at
-                )
-                for new, old in zip(terms.document.reservations, document.reservations, strict=True)
-            ),
-        )
-
     def _change_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[Lease, LeaseDocument]:
         site = self._site
-        request, terms = self._new_terms(lease, document, changes)
+        request, terms = self._documents.new_terms(lease, document, changes)
         named = {each["id"] for each in changes.get("reservations") or ()}
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
         self._note_price(lease, change.after)
         site.engine.step()
-        return change.after, numbered(self._renewed(document, terms, changes), change.after.request)
+        return change.after, numbered(self._documents.renewed(document, terms, changes), change.after.request)
 
     def _follow(self, change: Change) -> None:
         """Have the cloud follow other terms of a lease whose VMs run; of other hosts the engine tells it itself."""
@@ -479,7 +378,7 @@ class Leases:
     def end(self, context: Document, lease_id: str) -> Answer:
         """The lease is done before its time."""
         with self._site.transaction(context.get("expires")), refusals():
-            self._document(lease_id)
+            self._documents.of(lease_id)
             self._site.engine.end(lease_id)
             self._site.engine.step()
             return {}
@@ -491,7 +390,7 @@ class Leases:
             if lease_id not in site.work.leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
-            document = self._document(lease_id)
+            document = self._documents.of(lease_id)
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             site.engine.cancel(lease_id, reason or "deleted by its consumer")
@@ -503,7 +402,7 @@ class Leases:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
         with site.transaction(context.get("expires")), refusals():
-            self._document(lease_id)
+            self._documents.of(lease_id)
             by_id = {str(host_id): host.name for host_id, host in site.hosts.items()}
             names = frozenset(by_id.get(host, host) for host in hosts_away)
             unknown = names - set(by_id.values())
@@ -523,32 +422,3 @@ class Leases:
                 "windows": [{"start": w.start, "end": w.end, "count": w.count} for w in found.windows],
                 "earliest": found.earliest,
             }
-
-    # -- helpers ---------------------------------------------------------------------------------------------
-
-    def _document(self, lease_id: str) -> LeaseDocument:
-        document = self._site.work.documents.get(lease_id)
-        if document is None:
-            raise RefusedError(404, f"there is no live lease {lease_id}")
-        return document
-
-
-def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
-    """New node sets; what is said of the images of one that is otherwise the same stays, so that it is the same."""
-    pairs = zip_longest(old[: len(new)], new)
-    return tuple(
-        before if before is not None and replace(after, boots=before.boots) == before else after
-        for before, after in pairs
-    )
-
-
-def _moved_before_end(
-    document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease
-) -> LeaseDocument:
-    """The consumer is told as long before the new end as before the old one, and again if he had been told."""
-    if given is not None:
-        return replace(document, before_end=given, before_end_done=False)
-    if document.before_end is None or end_before is None or not lease.reservations:
-        return document
-    notice = end_before - document.before_end
-    return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)

@@ -1,0 +1,136 @@
+"""The documents of leases: what their consumers asked for, and how that becomes terms to plan with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import zip_longest
+
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest, NodeSet
+from lease_scheduler.service.server_templates import check_servers
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
+
+
+class LeaseDocuments:
+    """The documents of live leases; to be used inside a transaction of the site.
+
+    :param site: the engine of the site
+    """
+
+    def __init__(self, site: SiteEngine) -> None:
+        self._site = site
+
+    def of(self, lease_id: str) -> LeaseDocument:
+        """The document of a live lease.
+
+        :raises RefusedError: there is none
+        """
+        document = self._site.work.documents.get(lease_id)
+        if document is None:
+            raise RefusedError(404, f"there is no live lease {lease_id}")
+        return document
+
+    def expected(self, lease_id: str, changes: Document) -> tuple[Lease, LeaseDocument]:
+        """A live lease, in the version that whoever changes it has seen.
+
+        :raises RefusedError: there is none, or it was changed meanwhile
+        """
+        document = self.of(lease_id)
+        expected = changes.get("version")
+        if expected is not None and expected != self._site.store.version(lease_id):
+            raise RefusedError(409, f"lease {lease_id} was changed meanwhile; read it again", "version")
+        return self._site.work.leases[lease_id], document
+
+    def put(self, document: LeaseDocument) -> None:
+        """Keep a document, and tell its consumer of the end of the lease in time."""
+        self._site.work.put_document(document)
+        self._site.before_end.note(document)
+
+    def terms(self, lease: Document) -> Terms:
+        """The terms that a new lease asks for.
+
+        :raises InvalidValueError: they make no sense
+        """
+        site = self._site
+        terms = build_terms(lease, site.pool(), site.work.now)
+        check_servers(terms.document.servers, terms.request.nodes)
+        if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
+            raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
+        return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+
+    def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
+        """The document with the instant at which the consumer is told of the end, if none was given."""
+        end = lease.get("end")
+        if document.before_end is not None or end is None or start is None:
+            return document
+        minutes = self._site.options.minutes_before_end
+        return replace(document, before_end=max(start, end - 60 * minutes)) if minutes else document
+
+    def new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
+        """The terms that a lease would have, and those that its new document alone comes to."""
+        site = self._site
+        now = site.work.now
+        merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
+        if "end" in changes or "start" in changes:
+            merged["duration"] = None
+            merged.setdefault("end", None)
+        named = {each["id"]: each for each in changes.get("reservations") or ()}
+        merged["reservations"] = [
+            {
+                **record.terms,
+                **{k: v for k, v in named.get(record.reservation_id, {}).items() if k not in ("id", "resource_type")},
+                "id": record.reservation_id,
+                "resource_type": record.resource_type,
+            }
+            for record in document.reservations
+        ]
+        unknown = set(named) - {record.reservation_id for record in document.reservations}
+        if unknown:
+            raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
+        started = lease.started if lease.active_since is not None else None
+        begun = started if started is not None else now
+        terms = build_terms(merged, site.pool(), begun if started is not None else now, lease.request.submitted)
+        request = terms.request
+        if not named:
+            # Hosts stay as they were chosen unless the reservation itself is changed.
+            request = replace(request, nodes=lease.request.nodes)
+        else:
+            request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
+        if started is not None and request.start is not None:
+            request = replace(request, start=lease.request.start)
+        return request, terms
+
+    def renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:
+        """The document with the reservations of new terms."""
+        named = {each["id"] for each in changes.get("reservations") or ()}
+        now = self._site.work.now
+        return replace(
+            document,
+            reservations=tuple(
+                replace(
+                    new, created_at=old.created_at, updated_at=now if new.reservation_id in named else old.updated_at
+                )
+                for new, old in zip(terms.document.reservations, document.reservations, strict=True)
+            ),
+        )
+
+
+def moved_before_end(document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease) -> LeaseDocument:
+    """The consumer is told as long before the new end as before the old one, and again if he had been told."""
+    if given is not None:
+        return replace(document, before_end=given, before_end_done=False)
+    if document.before_end is None or end_before is None or not lease.reservations:
+        return document
+    notice = end_before - document.before_end
+    return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)
+
+
+def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
+    """New node sets; what is said of the images of one that is otherwise the same stays, so that it is the same."""
+    pairs = zip_longest(old[: len(new)], new)
+    return tuple(
+        before if before is not None and replace(after, boots=before.boots) == before else after
+        for before, after in pairs
+    )

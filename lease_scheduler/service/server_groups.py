@@ -1,0 +1,53 @@
+"""The server groups of leases whose servers are to be close to each other, or apart."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document
+
+LOG = logging.getLogger(__name__)
+
+
+class ServerGroups:
+    """Makes the groups of a new lease; when the lease is over the cloud removes them with the rest of it.
+
+    :param site: the engine of the site
+    """
+
+    def __init__(self, site: SiteEngine) -> None:
+        self._site = site
+
+    def given(self, lease: Document, expires: float | None) -> tuple[Document, list[str]]:
+        """A new lease with the groups of its servers, which its consumer is told at once, and their ids.
+
+        :raises EngineUnavailableError: the cloud does not answer
+        """
+        site = self._site
+        if all(each.get("affinity") is None for each in lease["reservations"]):
+            return lease, []
+        with site.transaction(expires):
+            if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
+                return lease, []
+        try:
+            made = site.driver.make_groups(lease)
+        except RefusedError:
+            raise
+        except Exception as error:
+            LOG.exception("server groups for lease %s could not be made", lease["id"])
+            raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
+        reservations = [
+            {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
+            for each in lease["reservations"]
+        ]
+        return {**lease, "reservations": reservations}, list(made.values())
+
+    def remove(self, groups: Iterable[str]) -> None:
+        """Remove the groups of a lease that was refused; nobody waits for it."""
+        try:
+            self._site.driver.remove_groups(groups)
+        except Exception:
+            LOG.exception("the server groups of a lease that was refused could not be removed")
