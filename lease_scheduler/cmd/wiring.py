@@ -48,10 +48,11 @@ from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
+from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
-from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import Condition, Event, Lock, RLock, Thread
 from typing import Any
 
@@ -23,13 +23,11 @@ from lease_scheduler.engine.interfaces import (
     Penalty,
 )
 from lease_scheduler.engine.records import (
-    Changes,
     FloatingIpRecord,
     HostRecord,
     Intent,
     SeriesRecord,
 )
-from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
@@ -46,6 +44,8 @@ from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
+from lease_scheduler.service.options import ServiceOptions
+from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
 from lease_scheduler.service.replacements import Replacements
@@ -60,34 +60,6 @@ _MOMENT = 0.5
 
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
-
-
-@dataclass(frozen=True)
-class ServiceOptions:
-    """Options of the service.
-
-    :ivar engine: those of the engine itself
-    :ivar workers: steps that the cloud carries out at the same time
-    :ivar reconcile_interval: real seconds between two comparisons with the cloud
-    :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
-    :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
-    :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
-    :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
-    :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
-    :ivar fallback_image_mb: what a disk image is thought to have of which nobody knows the size
-    :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
-    """
-
-    engine: EngineOptions = field(default_factory=EngineOptions)
-    workers: int = 32
-    reconcile_interval: float = 300.0
-    minutes_before_end: int = 60
-    preemption_warning: int = 120
-    announce_horizon: int = 3600
-    quote_lifetime: int = 300
-    counter_offers: int = 3
-    replacement_offers: bool = False
-    fallback_image_mb: int = 4_096
 
 
 #: Makes a planner for a site.
@@ -210,7 +182,7 @@ class SiteEngine:
         """
         with self._lock:
             for intent in self.work.open_intents():
-                self._executor.submit(self._order(intent))
+                self._executor.submit(order_of(intent, self.work, self.engine.site))
         self._try_to_reconcile()
         self.driver.start(self._happened, observer)
         self._timer.start()
@@ -315,7 +287,7 @@ class SiteEngine:
         if refusals or not changes.is_empty():
             self._metrics.planned(planning_seconds)
         if not changes.is_empty():
-            orders = [self._order(intent, changes) for intent in intents]
+            orders = [order_of(intent, self.work, self.engine.site, changes) for intent in intents]
             began = time.perf_counter()
             self.store.commit(changes)
             self._metrics.written(changes, time.perf_counter() - began)
@@ -362,31 +334,6 @@ class SiteEngine:
         return None if due is None else self.clock.seconds_until(due)
 
     # -- the cloud -------------------------------------------------------------------------------------------
-
-    def _order(self, intent: Intent, changes: Changes | None = None) -> Order:
-        """An intent with all that a cloud needs to carry it out."""
-        lease_id, operation = intent.lease_id, intent.operation
-        lease = self.work.leases.get(lease_id)
-        is_over = lease is None
-        document = self.work.document_of(lease_id)
-        if lease is None and changes is not None:
-            lease, document = changes.leases.get(lease_id), changes.documents.get(lease_id, document)
-        if operation is None:
-            return Order(intent.intent_id, lease_id, None, document=document, step=intent.step, is_over=is_over)
-        assert lease is not None
-        names = self.engine.site.hosts
-        return Order(
-            intent_id=intent.intent_id,
-            lease_id=lease_id,
-            operation=operation,
-            hosts=tuple(names[number].name for number in operation.assignment),
-            request=lease.request,
-            document=document,
-            start=lease.reservations[0].run_start if lease.reservations else operation.due,
-            until=lease.reservations[0].end if lease.reservations else operation.due,
-            step=intent.step,
-            is_over=operation.kind is OperationKind.STOP,
-        )
 
     def _over(self, order: Order, error: StepFailedError | None) -> None:
         """An order is over; called by the executor from one of its workers."""

@@ -19,8 +19,9 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import build_terms
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database

@@ -23,8 +23,9 @@ from lease_scheduler.policy.loader import load_admission, load_host_selection, l
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.site_engine import ServiceOptions, SiteEngine
+from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader

@@ -1,0 +1,37 @@
+"""What a cloud is asked to do, with all that it needs to know for that."""
+
+from __future__ import annotations
+
+from lease_scheduler.cloud.driver import Order
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.records import Changes, Intent
+from lease_scheduler.model.host import Site
+from lease_scheduler.service.unit_of_work import UnitOfWork
+
+
+def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: Changes | None = None) -> Order:
+    """An intent with all that a cloud needs to carry it out.
+
+    :param changes: what is written with the intent, in which a lease may be that is over already
+    """
+    lease_id, operation = intent.lease_id, intent.operation
+    lease = work.leases.get(lease_id)
+    is_over = lease is None
+    document = work.document_of(lease_id)
+    if lease is None and changes is not None:
+        lease, document = changes.leases.get(lease_id), changes.documents.get(lease_id, document)
+    if operation is None:
+        return Order(intent.intent_id, lease_id, None, document=document, step=intent.step, is_over=is_over)
+    assert lease is not None
+    return Order(
+        intent_id=intent.intent_id,
+        lease_id=lease_id,
+        operation=operation,
+        hosts=tuple(site.hosts[number].name for number in operation.assignment),
+        request=lease.request,
+        document=document,
+        start=lease.reservations[0].run_start if lease.reservations else operation.due,
+        until=lease.reservations[0].end if lease.reservations else operation.due,
+        step=intent.step,
+        is_over=operation.kind is OperationKind.STOP,
+    )
