@@ -17,15 +17,6 @@ def _add_span(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGro
     return span
 
 
-def _add_price(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--max-price",
-        metavar="<number>",
-        type=arguments.money,
-        help="The most that the lease may cost then; nothing is changed if it costs more",
-    )
-
-
 def _span(parsed: argparse.Namespace) -> Document:
     keys = ("by", "end_date", "duration", "max_price")
     return {key: value for key in keys if (value := getattr(parsed, key)) is not None}
@@ -49,7 +40,7 @@ class ExtendLease(ShowCommand):
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
         _add_span(parser)
-        _add_price(parser)
+        terms.add_price_of_change(parser)
         _add_quote(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -68,7 +59,7 @@ class ShrinkLease(ShowCommand):
             action="append",
             help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
-        _add_price(parser)
+        terms.add_price_of_change(parser)
         _add_quote(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -88,7 +79,7 @@ class MoveLease(ShowCommand):
         )
         parser.add_argument("--start", metavar="<date>", help="New start")
         parser.add_argument("--end", metavar="<date>", help="New end")
-        _add_price(parser)
+        terms.add_price_of_change(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         given = {
@@ -114,7 +105,7 @@ class CounterLease(ShowCommand):
             action="append",
             help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
-        _add_price(parser)
+        terms.add_price_of_change(parser)
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         return client.act(parsed.lease, "counter", terms.body_of(parsed), terms.NEGOTIATION)

@@ -91,6 +91,7 @@ class SetLease(ShowCommand):
         parser.add_argument("--name", metavar="<name>", help="New name")
         terms.add_times(parser)
         terms.add_conduct(parser)
+        terms.add_price_of_change(parser)
         parser.add_argument(
             "--reservation",
             metavar="<key=value,...>",
@@ -110,7 +111,10 @@ class SetLease(ShowCommand):
         if parsed.if_version is not None:
             body["version"] = parsed.if_version
         path = f"/leases/{client.find_lease(parsed.lease)}"
-        return client.one("PUT", path, terms.version_of(body), "lease", body)
+        version = (
+            terms.later(terms.version_of(body), terms.NEGOTIATION) if "max_price" in body else terms.version_of(body)
+        )
+        return client.one("PUT", path, version, "lease", body)
 
 
 class DeleteLease(PlainCommand):

@@ -100,6 +100,16 @@ def add_conduct(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_price_of_change(parser: argparse.ArgumentParser) -> None:
+    """What a lease may cost when it is changed."""
+    parser.add_argument(
+        "--max-price",
+        metavar="<number>",
+        type=arguments.money,
+        help="The most that the lease may cost then; nothing is changed if it costs more",
+    )
+
+
 #: Option -> key of the body, and the microversion that brought it.
 _KEYS = {
     "name": ("name", "1.2"),

@@ -164,6 +164,13 @@ def test_a_change(service: Service, openstack: Openstack) -> None:
     }
 
 
+def test_a_change_at_most_at_a_price(service: Service, openstack: Openstack) -> None:
+    service.will_answer("PUT", f"/v1/leases/{ID}", {"lease": LEASE})
+    assert openstack("set", ID, "--duration", "2h", "--max-price", "3").status == 0
+    (asked,) = service.asked
+    assert (asked.version, asked.body) == ("reservation 1.15", {"duration": "2h", "max_price": 3.0})
+
+
 def test_deleting_with_and_without_a_reason(service: Service, openstack: Openstack) -> None:
     path = f"/v1/leases/{ID}"
     service.will_answer("DELETE", path, "", status=204)
