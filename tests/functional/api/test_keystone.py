@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 import uuid
+import xmlrpc.client
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +276,55 @@ def test_openstack_client_makes_and_ends(site: Site) -> None:
     ended = _openstack(site, site.member, "lease", "delete", name)
     assert ended.returncode == 0, ended.stderr
     assert lease_id not in site.ids(site.reader)
+
+
+_XML = (
+    '<lease preemptible="true"><nodes><node-set numnodes="1"><res type="CPU" amount="100"/>'
+    '<res type="Memory" amount="512"/></node-set></nodes><start/><duration time="01:00:00"/></lease>'
+)
+
+
+@contextmanager
+def _front(site: Site, user: User, folder: Path, password: str = PASSWORD) -> Iterator[Any]:
+    """Haizea's XML-RPC interface with a user's credentials; it finds the service in the catalogue."""
+    port = free_port()
+    configuration_file, log = folder / f"{port}.conf", folder / f"{port}.log"
+    configuration_file.write_text(
+        f"[haizea]\nport = {port}\nauth_type = password\nauth_url = {site.keystone.url}\nusername = {user.name}\n"
+        f"password = {password}\nproject_name = {user.project}\nuser_domain_id = default\n"
+        "project_domain_id = default\n"
+    )
+    words = [str(_BIN / "lease-scheduler-haizea-front"), "--config-file", str(configuration_file)]
+    process = OwnProcess("lease-scheduler-haizea-front", words, log)
+    try:
+        assert wait_until(lambda: not process.is_running() or "listening" in log.read_text(), _LIMIT)
+        assert process.is_running(), log.read_text()
+        with xmlrpc.client.ServerProxy(f"http://127.0.0.1:{port}", allow_none=True) as proxy:
+            yield proxy
+    finally:
+        process.kill()
+
+
+def test_haizea_s_way_in(site: Site, tmp_path: Path) -> None:
+    """A front does what its own credentials may, in their project (haizea F21-F24)."""
+    with _front(site, site.member, tmp_path) as front:
+        number = front.create_lease(_XML)
+        (lease,) = site.ask(site.member, "GET", f"leases?number={number}").json()["leases"]
+        assert (lease["project_id"], lease["user_id"]) == (site.member.project_id, site.member.id)
+        with _front(site, site.stranger, tmp_path) as theirs:
+            assert theirs.get_leases() == []
+            with pytest.raises(xmlrpc.client.Fault):
+                theirs.cancel_lease(number)
+        with _front(site, site.reader, tmp_path) as only_reads:
+            assert len(only_reads.get_leases()) == 1
+            with pytest.raises(xmlrpc.client.Fault, match="403"):
+                only_reads.create_lease(_XML)
+        with _front(site, site.member, tmp_path, password="wrong") as unknown:
+            with pytest.raises(xmlrpc.client.Fault) as refused:
+                unknown.get_leases()
+            assert "wrong" not in refused.value.faultString
+        assert front.cancel_lease(number) == 0
+        assert front.get_leases() == []
 
 
 # The library below the check of tokens uses what later versions of Python do not have.
