@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Host, Site
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import (
     Estimate,
@@ -207,3 +208,18 @@ def check_hosts(request: LeaseRequest, site: Site, assignment: tuple[int, ...]) 
             assert max(Counter(names).values()) <= node_set.per_host, (request.lease_id, names)
         first += node_set.count
     assert first == len(assignment)
+
+
+_IMAGES = [DiskImage("a", 512), DiskImage("b", 1024), DiskImage("c", 3000), None]
+
+
+@st.composite
+def workloads_with_images(draw: st.DrawFn) -> Workload:
+    """Leases of which most have a disk image."""
+    workload = draw(workloads())
+    chosen = draw(st.lists(st.sampled_from(_IMAGES), min_size=len(workload.leases), max_size=len(workload.leases)))
+    leases = tuple(
+        replace(lease, request=replace(lease.request, software=image))
+        for lease, image in zip(workload.leases, chosen, strict=True)
+    )
+    return replace(workload, leases=leases)

@@ -11,19 +11,17 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lease_scheduler.model.lease import DiskImage, LeaseKind
+from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload
 
-from .random_runs import RUN_SETTINGS, clouds, workloads
+from .random_runs import RUN_SETTINGS, clouds, workloads_with_images
 from .test_whole_runs import check_run
 
 _EXAMPLES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-_IMAGES = [DiskImage("a", 512), DiskImage("b", 1024), DiskImage("c", 3000), None]
 
 _TRANSFERS = st.builds(
     TransferOptions,
@@ -38,19 +36,8 @@ _TRANSFERS = st.builds(
 )
 
 
-@st.composite
-def _with_images(draw: st.DrawFn) -> Workload:
-    workload = draw(workloads())
-    chosen = draw(st.lists(st.sampled_from(_IMAGES), min_size=len(workload.leases), max_size=len(workload.leases)))
-    leases = tuple(
-        replace(lease, request=replace(lease.request, software=image))
-        for lease, image in zip(workload.leases, chosen, strict=True)
-    )
-    return replace(workload, leases=leases)
-
-
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _TRANSFERS)
+@given(workloads_with_images(), RUN_SETTINGS, _TRANSFERS)
 def test_every_promise_is_kept_and_nobody_runs_without_its_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions
 ) -> None:
@@ -58,7 +45,7 @@ def test_every_promise_is_kept_and_nobody_runs_without_its_image(
 
 
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _TRANSFERS, st.data())
+@given(workloads_with_images(), RUN_SETTINGS, _TRANSFERS, st.data())
 def test_nothing_is_lost_when_transfers_are_late_or_fail(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:
@@ -74,7 +61,7 @@ def test_nothing_is_lost_when_transfers_are_late_or_fail(
 
 
 @settings(_EXAMPLES, max_examples=60)
-@given(_with_images(), RUN_SETTINGS)
+@given(workloads_with_images(), RUN_SETTINGS)
 def test_images_that_are_nobodys_business_change_nothing(workload: Workload, run_settings: RunSettings) -> None:
     """Without transfers a run is the same with images as without."""
     without = replace(
@@ -89,7 +76,7 @@ def test_images_that_are_nobodys_business_change_nothing(workload: Workload, run
 
 
 @settings(_EXAMPLES, max_examples=60)
-@given(_with_images(), RUN_SETTINGS, _TRANSFERS)
+@given(workloads_with_images(), RUN_SETTINGS, _TRANSFERS)
 def test_reservations_are_never_late_for_their_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions
 ) -> None:

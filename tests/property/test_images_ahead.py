@@ -12,7 +12,7 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import DiskImage, LeaseKind
+from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.planner import Planner
@@ -24,12 +24,10 @@ from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload
 
-from .random_runs import RUN_SETTINGS, clouds, workloads
+from .random_runs import RUN_SETTINGS, clouds, workloads_with_images
 from .test_whole_runs import check_run
 
 _EXAMPLES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-_IMAGES = [DiskImage("a", 512), DiskImage("b", 1024), DiskImage("c", 3000), None]
 
 _AHEAD = st.builds(
     TransferOptions,
@@ -41,17 +39,6 @@ _AHEAD = st.builds(
 )
 
 
-@st.composite
-def _with_images(draw: st.DrawFn) -> Workload:
-    workload = draw(workloads())
-    chosen = draw(st.lists(st.sampled_from(_IMAGES), min_size=len(workload.leases), max_size=len(workload.leases)))
-    leases = tuple(
-        replace(lease, request=replace(lease.request, software=image))
-        for lease, image in zip(workload.leases, chosen, strict=True)
-    )
-    return replace(workload, leases=leases)
-
-
 _LATE_OR_FAILING = st.builds(
     CloudBehaviour,
     image_transfer_factor=st.sampled_from([1.0, 0.5, 3.0, 50.0]),
@@ -60,7 +47,7 @@ _LATE_OR_FAILING = st.builds(
 
 
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
+@given(workloads_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
 def test_nobody_waits_for_an_image(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
@@ -77,7 +64,7 @@ def test_nobody_waits_for_an_image(
 
 
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
+@given(workloads_with_images(), RUN_SETTINGS, _AHEAD, _LATE_OR_FAILING)
 def test_where_there_is_nothing_to_prefer_images_change_nothing(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, cloud: CloudBehaviour
 ) -> None:
@@ -94,7 +81,7 @@ def test_where_there_is_nothing_to_prefer_images_change_nothing(
 
 
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _AHEAD, st.data())
+@given(workloads_with_images(), RUN_SETTINGS, _AHEAD, st.data())
 def test_nothing_is_lost_when_everything_goes_wrong(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, data: st.DataObject
 ) -> None:
@@ -178,7 +165,7 @@ class _Observed:
 
 
 @_EXAMPLES
-@given(_with_images(), RUN_SETTINGS, _AHEAD, st.frozensets(st.integers(0, 60), max_size=5))
+@given(workloads_with_images(), RUN_SETTINGS, _AHEAD, st.frozensets(st.integers(0, 60), max_size=5))
 def test_no_image_is_brought_to_where_it_is(
     workload: Workload, run_settings: RunSettings, transfers: TransferOptions, restarts: frozenset[int]
 ) -> None:
