@@ -60,20 +60,26 @@ class Availability:
 
     # -- changes ---------------------------------------------------------------------------------------
 
-    def changed(self, hosts: IntArray, starts: IntArray, ends: IntArray, amounts: IntArray) -> Availability:
+    def changed(self, hosts: IntArray, starts: IntArray | int, ends: IntArray | int, amounts: IntArray) -> Availability:
         """The availability after adding use in ``[start, end)``; negative amounts release.
 
         :param hosts: host numbers, shape (k,); a host may come several times
-        :param starts: first seconds, shape (k,)
-        :param ends: first seconds after, shape (k,); at most ``FOREVER``
+        :param starts: first seconds, shape (k,), or one for all
+        :param ends: first seconds after, shape (k,), or one for all; at most ``FOREVER``
         :param amounts: shape (classes + 1, k); the last row counts leases
         """
-        starts = np.maximum(starts, self._since)
-        alive = starts < ends
-        if not alive.all():
-            hosts, starts, ends, amounts = hosts[alive], starts[alive], ends[alive], amounts[:, alive]
-            if not len(hosts):
+        if isinstance(starts, int) and isinstance(ends, int):
+            starts = max(starts, self._since)
+            if starts >= ends:
                 return self
+        else:
+            starts = np.maximum(starts, self._since)
+            alive = np.broadcast_to(starts < ends, hosts.shape)
+            if not alive.all():
+                hosts, amounts = hosts[alive], amounts[:, alive]
+                starts, ends = (np.broadcast_to(each, alive.shape)[alive] for each in (starts, ends))
+        if not len(hosts):
+            return self
         row = hosts << _TIME_BITS
         count = len(hosts)
         # With one interval a host, in the order of hosts, as a lease has them, the steps are in their order already.
@@ -348,6 +354,28 @@ class Places:
         if bounds[-1] == len(self._counts):
             bounds = bounds[:-1]
         return int(np.minimum.reduceat(self._counts, bounds)[::2].sum())
+
+    def first_start(self, count: int, length: int, earliest: int) -> int | None:
+        """The first instant from ``earliest`` on at which so many VMs of the demand could start; none if never.
+
+        :param count: how many VMs are wanted
+        :param length: seconds for which they stay
+        """
+        opening, closing = [], []
+        for _, opened_at, closed_at in self.runs(count):
+            begin = np.maximum(opened_at, earliest)
+            latest = np.where(closed_at == FOREVER, FOREVER - 1, closed_at - length)
+            useful = begin <= latest
+            opening.append(begin[useful])
+            closing.append(latest[useful])
+        begins = np.concatenate(opening) if opening else np.empty(0, dtype=np.int64)
+        if len(begins) < count:
+            return None
+        begins.sort()
+        gone = np.sort(np.concatenate(closing)).searchsorted(begins)
+        enough = begins.searchsorted(begins, side="right") - gone >= count
+        first = int(enough.argmax())
+        return int(begins[first]) if enough[first] else None
 
     def starts(
         self, count: int, length: int, earliest: int, ready: IntArray | None = None

@@ -82,7 +82,7 @@ def _require_room(context: PlanningContext, request: LeaseRequest, start: int, e
 
     :raises NotPlannableError: each node set by itself finds too few hosts
     """
-    free = context.plan.free_without(others, start, end)
+    free = context.plan.without(others, start).free(start, end)
     if any(places_for(free, demand).sum() < demand.count for demand in at_start(context.plan, request, start)):
         raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
 

@@ -82,6 +82,14 @@ class Anywhere:
             possible &= totals[step_instants.searchsorted(instants, side="right") - 1] >= count
         return instants[possible]
 
+    def first_start(self, earliest: int, length: int) -> int | None:
+        """The first one of ``starts`` of hosts that may be used at once, none if there is none."""
+        demands = self.context.plan.demands(self.request)
+        if len(demands) == 1:
+            return _places(self.context.plan.availability, demands[0]).first_start(demands[0].count, length, earliest)
+        starts = self.starts(earliest, length)
+        return int(starts[0]) if len(starts) else None
+
     def _demands(self, start: int) -> tuple[Demand, ...]:
         """What is needed of the hosts that may be used from an instant on."""
         demands = self.context.plan.demands(self.request)

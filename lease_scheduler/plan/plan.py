@@ -219,16 +219,6 @@ class Plan:
         hosts, amounts = self.holding(lease.request, lease.reservations[0].assignment)
         return bool((self.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
 
-    def free_without(self, leases: Iterable[Lease], start: int, end: int) -> IntArray:
-        """What is free in ``[start, end)`` if some leases hold nothing then, shape (classes, hosts)."""
-        changes = [
-            (lease.request, (r.assignment, max(r.start, start), min(r.end, end), -1))
-            for lease in leases
-            for r in lease.reservations
-            if r.start < end and start < r.end
-        ]
-        return self._applied(changes).free(start, end)
-
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
         """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
         known = self._holdings.get(request.lease_id)
@@ -254,21 +244,22 @@ class Plan:
     def _applied(self, changes: Iterable[tuple[LeaseRequest, Part]], base: Availability | None = None) -> Availability:
         """An availability, the present one if none is given, with use added or taken away."""
         availability = self.availability if base is None else base
-        hosts, starts, ends, amounts = [], [], [], []
-        for request, (assignment, start, end, sign) in changes:
-            if not assignment:
-                continue
-            part_hosts, part_amounts = self.holding(request, assignment)
-            hosts.append(part_hosts)
-            starts.append(np.full(len(part_hosts), start, dtype=np.int64))
-            ends.append(np.full(len(part_hosts), end, dtype=np.int64))
-            amounts.append(part_amounts if sign > 0 else -part_amounts)
-        if not hosts:
+        parts = [
+            (*self.holding(request, assignment), start, end, sign)
+            for request, (assignment, start, end, sign) in changes
+            if assignment
+        ]
+        if not parts:
             return availability
-        if len(hosts) == 1:
-            return availability.changed(hosts[0], starts[0], ends[0], amounts[0])
+        if len(parts) == 1:
+            hosts, amounts, start, end, sign = parts[0]
+            return availability.changed(hosts, start, end, amounts if sign > 0 else -amounts)
+        counts = [len(hosts) for hosts, *_ in parts]
         return availability.changed(
-            np.concatenate(hosts), np.concatenate(starts), np.concatenate(ends), np.concatenate(amounts, axis=1)
+            np.concatenate([hosts for hosts, *_ in parts]),
+            np.array([start for _, _, start, _, _ in parts], dtype=np.int64).repeat(counts),
+            np.array([end for _, _, _, end, _ in parts], dtype=np.int64).repeat(counts),
+            np.concatenate([amounts if sign > 0 else -amounts for _, amounts, _, _, sign in parts], axis=1),
         )
 
     def without(self, leases: Iterable[Lease], start: int) -> Availability:

@@ -142,7 +142,10 @@ def _candidates(
         anywhere = Anywhere(context, request)
         if may_wait and not fittings:
             # Most often nothing is free at once, which this tells for less than an attempt to choose hosts.
-            yield from ((int(start), anywhere) for start in anywhere.starts(earliest, length))
+            first = anywhere.first_start(earliest, length)
+            if first is not None:
+                yield first, anywhere
+                yield from ((int(start), anywhere) for start in anywhere.starts(earliest, length) if start > first)
             return
         fittings.append((earliest + moved, anywhere))
     yield from fittings

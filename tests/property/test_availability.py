@@ -144,6 +144,8 @@ def test_places_and_starts_are_those_of_the_table(
     count = data.draw(st.integers(1, 4))
     ready = data.draw(st.none() | st.lists(st.integers(0, _HORIZON), min_size=hosts, max_size=hosts).map(np.array))
     _assert_starts(places.starts(count, length, start, ready), expected, count, length, start, ready)
+    instants, totals = places.starts(count, length, start)
+    assert places.first_start(count, length, start) == next(iter(instants[totals >= count].tolist()), None)
 
 
 @settings(max_examples=150, deadline=None)
