@@ -94,7 +94,8 @@ class Availability:
         key, used = self._key, self._used
         where = key.searchsorted(marks)
         missing = np.take(key, where, mode="clip") != marks
-        missing |= where == len(key)
+        if where[-1] == len(key):
+            missing |= where == len(key)
         inserted_before = missing.cumsum()
         # Where each mark stands once the missing ones are inserted.
         where += inserted_before - missing
@@ -120,9 +121,10 @@ class Availability:
             used += difference.cumsum(axis=1)
         # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
         # The very first step has none before it, even where the past is forgotten and it is not at instant 0.
-        inner = where[((marks & FOREVER) > 0) & (where > 0)]
-        same = (used.take(inner, axis=1) == used.take(inner - 1, axis=1)).all(axis=0)
-        idle = inner[same & (key.take(inner) >> _TIME_BITS == key.take(inner - 1) >> _TIME_BITS)]
+        inner = where if where[0] > 0 else where[1:]
+        before = inner - 1
+        same = (used.take(inner, axis=1) == used.take(before, axis=1)).all(axis=0)
+        idle = inner[same & (key.take(inner) ^ key.take(before) <= FOREVER)]
         if len(idle):
             keep = np.ones(len(key), dtype=bool)
             keep[idle] = False
@@ -230,14 +232,13 @@ class Availability:
         found = self._cache.get(cache_key)
         if found is None:
             step_hosts = self._step_hosts()
-            needed = np.flatnonzero(demand)
-            if not len(needed):
-                # What is needed are classes that no host offers.
-                counts = np.zeros(len(step_hosts), dtype=np.int64)
-            else:
-                counts = (self.capacity[needed[0], step_hosts] - self._used[needed[0]]) // demand[needed[0]]
-            for row in needed[1:]:
-                np.minimum(counts, (self.capacity[row, step_hosts] - self._used[row]) // demand[row], out=counts)
+            # What is needed may be classes that no host offers.
+            counts: IntArray = np.zeros(len(step_hosts), dtype=np.int64)
+            for turn, row in enumerate(demand.nonzero()[0].tolist()):
+                fitting = self.capacity[row].take(step_hosts)
+                fitting -= self._used[row]
+                fitting //= demand[row]
+                counts = np.minimum(counts, fitting, out=counts) if turn else fitting
             np.maximum(counts, 0, out=counts)
             if eligible is not None:
                 counts *= eligible[step_hosts]
