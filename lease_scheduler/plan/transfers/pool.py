@@ -31,21 +31,21 @@ def pooled(pool: Pool, image_id: str) -> PooledImage | None:
 
 
 def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
-    """The pool with one more lease that needs an image which is there."""
-    return tuple(
-        PooledImage(entry.image, max(entry.expires, until), entry.users | {lease_id})
-        if entry.image.image_id == image_id
-        else entry
-        for entry in pool
-    )
+    """The pool with one more lease that needs an image, if that is there."""
+    for index, entry in enumerate(pool):
+        if entry.image.image_id == image_id:
+            used = PooledImage(entry.image, max(entry.expires, until), entry.users | {lease_id})
+            return (*pool[:index], used, *pool[index + 1 :])
+    return pool
 
 
 def without_user(pool: Pool, lease_id: str) -> Pool:
-    """The pool without a lease; the image stays."""
-    return tuple(
-        PooledImage(entry.image, entry.expires, entry.users - {lease_id}) if lease_id in entry.users else entry
-        for entry in pool
-    )
+    """The pool without a lease, which needs one image at most; the image stays."""
+    for index, entry in enumerate(pool):
+        if lease_id in entry.users:
+            left = PooledImage(entry.image, entry.expires, entry.users - {lease_id})
+            return (*pool[:index], left, *pool[index + 1 :])
+    return pool
 
 
 def with_image(
