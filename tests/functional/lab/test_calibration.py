@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -169,8 +168,9 @@ def test_run_that_is_ended(lab: Lab, conf: Path, how: signal.Signals) -> None:
     words = ("--repetitions", 5, "--at-once", "--ways", "suspend")
     command = _command([conf], *_of_servers(["node1"]), *words)
     # Where the tests run in the background of a shell that has no jobs, they were told to ignore SIGINT.
-    listen = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=listen)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    signal.signal(signal.SIGINT, before)
     try:
         assert wait_until(lambda: _has_suspending(lab), _LIMIT)
     finally:
