@@ -12,6 +12,7 @@ from keystoneauth1.exceptions import ClientException
 from osc_lib.exceptions import CommandError
 
 from lease_scheduler.cmd.haizea_logging import STATUS
+from lease_scheduler.cmd.simulated_status import state_counts
 
 LOG = logging.getLogger(__name__)
 
@@ -46,5 +47,4 @@ class StatusMessages:
             except (ClientException, CommandError) as error:
                 LOG.warning("the state of the service cannot be told: %s", error)
                 continue
-            counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-            LOG.log(STATUS, "%d leases are not over%s", states.total(), f": {counts}" if counts else "")
+            LOG.log(STATUS, "%d leases are not over%s", states.total(), state_counts(states))

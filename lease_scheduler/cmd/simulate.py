@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from lease_scheduler.cmd.simulated_status import SimulatedStatusMessages
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
@@ -23,7 +25,7 @@ from lease_scheduler.simulation.reports.gantt import draw_gantt
 from lease_scheduler.simulation.reports.summary import print_summary
 from lease_scheduler.simulation.reports.tables import write_results
 from lease_scheduler.simulation.result import RunResult
-from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.run import Run, Watcher
 from lease_scheduler.simulation.shipped import load_workload, shipped_names
 from lease_scheduler.simulation.workload import Workload
 
@@ -77,7 +79,7 @@ def simulate(given: argparse.Namespace) -> int:
     workload = _workload(given, haizea)
     workload = replace(workload, site=_site(workload, haizea, conf.simulation.resources))
     workload = apply_overheads(workload, overhead_options(conf))
-    result = _run(Run(workload, settings), quiet=given.quiet)
+    result = _run(Run(workload, settings), _status_messages(haizea), quiet=given.quiet)
     if given.output:
         _report(result, Path(given.output), quiet=given.quiet)
     if data_file is not None:
@@ -137,10 +139,16 @@ def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
     return workload
 
 
-def _run(run: Run, *, quiet: bool) -> RunResult:
+def _status_messages(haizea: HaizeaConf | None) -> list[Watcher]:
+    if haizea is None or haizea.status_message_interval is None:
+        return []
+    return [SimulatedStatusMessages(haizea.status_message_interval * 60, haizea.start_time)]
+
+
+def _run(run: Run, watchers: Sequence[Watcher], *, quiet: bool) -> RunResult:
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        return run.execute()
+        return run.execute(watchers)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -151,7 +159,11 @@ def _run(run: Run, *, quiet: bool) -> RunResult:
     )
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(run.workload.name, total=len(run.workload.leases), day=0.0)
-        return run.execute(lambda done, _, now: progress.update(task, completed=done, day=now / 86_400))
+
+        def show(run: Run) -> None:
+            progress.update(task, completed=run.ended(), day=run.clock.now() / 86_400)
+
+        return run.execute((*watchers, show))
 
 
 def _report(result: RunResult, directory: Path, *, quiet: bool) -> None:

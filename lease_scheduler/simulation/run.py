@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lease_scheduler.cloud.simulated import SimulatedCloud
@@ -36,8 +36,8 @@ from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
 from lease_scheduler.simulation.workload import Workload
 
-#: Called now and then with (leases that have come to their end, leases in all, instant).
-Progress = Callable[[int, int, int], None]
+#: Called after every step of a run, and when it is over; only to look at it.
+Watcher = Callable[["Run"], None]
 
 
 class RunFailedError(LeaseSchedulerError):
@@ -100,14 +100,12 @@ class Run:
         self._next_request = 0
         self._open_best_effort = sum(lease.request.kind is LeaseKind.BEST_EFFORT for lease in workload.leases)
 
-    def execute(self, progress: Progress | None = None) -> RunResult:
+    def execute(self, watchers: Sequence[Watcher] = ()) -> RunResult:
         """Run to the end.
 
-        :param progress: told how far the run is
         :raises RunFailedError: a lease failed and the settings say to stop then
         """
         began = time.perf_counter()
-        steps = 0
         while (instant := self._next_instant()) is not None:
             if self.settings.stop_time is not None and instant > self.settings.stop_time:
                 self.clock.set(max(self.clock.now(), self.settings.stop_time))
@@ -115,22 +113,25 @@ class Run:
             self.clock.set(max(self.clock.now(), instant))
             self._submit_due()
             self.engine.step()
-            steps += 1
             if self._probes:
                 self.store.tell(self.planner.plan, self.clock.now())
             if self.settings.check_invariants:
                 check_plan(self.planner.plan, self.clock.now())
             if self.settings.failure_handling is not FailureHandling.CANCEL:
                 self._stop_on_failure()
-            if progress is not None and steps % 256 == 0:
-                progress(self._ended(), len(self.workload.leases), self.clock.now())
+            for watch in watchers:
+                watch(self)
             if self._is_over():
                 break
         if self.settings.stop_when is StopWhen.ALL_LEASES_DONE and self.settings.stop_time is None:
             self._end_stranded()
-        if progress is not None:
-            progress(self._ended(), len(self.workload.leases), self.clock.now())
+        for watch in watchers:
+            watch(self)
         return self._accounted(self._result(time.perf_counter() - began))
+
+    def ended(self) -> int:
+        """How many leases have come to their end."""
+        return sum(self.store.ended_of(kind) for kind in LeaseKind)
 
     def _next_instant(self) -> int | None:
         candidates = [self.engine.next_due(), self.cloud.next_event()]
@@ -160,9 +161,6 @@ class Run:
         if stop_when is StopWhen.BEST_EFFORT_DONE:
             return self.store.ended_of(LeaseKind.BEST_EFFORT) == self._open_best_effort
         return False
-
-    def _ended(self) -> int:
-        return sum(self.store.ended_of(kind) for kind in LeaseKind)
 
     def _stop_on_failure(self) -> None:
         failed = self.store.ended_in(LeaseState.FAILED)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lease_scheduler.cmd.haizea_logging import STATUS
 from lease_scheduler.cmd.lease_sim import main
 
 LWF = """<lease-workload name="small">
@@ -116,6 +117,23 @@ def test_haizea_s_image_transfers_are_simulated(small: Path, tmp_path: Path) -> 
     rows = _rows(tmp_path / "a")
     assert (rows["1"]["start"], rows["2"]["start"]) == ("50", "1800")
     assert "1024" in (tmp_path / "a" / "disk-usage.csv").read_text()
+
+
+def test_haizea_s_status_messages(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """haizea F44: by the simulated clock, not more often than was asked for, in the dates of the configuration."""
+    monkeypatch.chdir(tmp_path)
+    caplog.set_level(STATUS)
+    conf = tmp_path / "haizea.conf"
+    conf.write_text(CONF.replace("clock: simulated\n", "clock: simulated\nstatus-message-interval: 25\n"))
+    assert main(["run", "--haizea-conf", str(conf)]) == 0
+    messages = [record.getMessage() for record in caplog.records if record.levelno == STATUS]
+    # The best-effort lease makes room from 29:28 on, the reservation ends at 40:00, and at 1:11:04 all is over.
+    assert messages == [
+        "2006-11-25 13:29:28: 0 leases are over, 2 are not: 1 ready, 1 suspending",
+        "2006-11-25 14:11:04: 2 leases are over, 0 are not",
+    ]
 
 
 def test_hosts_of_one_s_own_replace_those_of_the_workload(small: Path, tmp_path: Path) -> None:
