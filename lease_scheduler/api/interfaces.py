@@ -49,8 +49,8 @@ class EngineClient(Protocol):
         """
         ...
 
-    def accept_lease(self, context: Document, lease_id: str) -> Document:
-        """Its consumer wants a lease that is held for him; ``{"lease_id"}``."""
+    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
+        """Its consumer wants a lease that is held for him, and gives it a trust if it had none; ``{"lease_id"}``."""
         ...
 
     def reject_lease(self, context: Document, lease_id: str) -> Document:

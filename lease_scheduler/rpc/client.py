@@ -93,9 +93,9 @@ class RpcEngineClient:
         """Hold a lease for its consumer until he accepts it."""
         return self._ask(context, "offer_lease", lease=lease)
 
-    def accept_lease(self, context: Document, lease_id: str) -> Document:
+    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
         """Its consumer wants a lease that is held for him."""
-        return self._ask(context, "accept_lease", lease_id=lease_id)
+        return self._ask(context, "accept_lease", lease_id=lease_id, trust_id=trust_id)
 
     def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Other terms for a lease that is held for its consumer."""

@@ -19,9 +19,9 @@ from lease_scheduler.service.enforcement.proposals import change_proposal, new_p
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.refusals import Answer, alternatives, refusals
-from lease_scheduler.service.server_groups import ServerGroups
+from lease_scheduler.service.server_groups import ServerGroups, with_groups
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, node_set_of, numbered
+from lease_scheduler.service.terms import Document, Terms, lease_document, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
 
@@ -214,20 +214,35 @@ class Leases:
 
     # -- leases that are held --------------------------------------------------------------------------------
 
-    def accept(self, context: Document, lease_id: str) -> Answer:
+    def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Answer:
         """The consumer of a lease that is held for him wants it.
 
+        :param trust_id: a trust for a lease that has none and needs one, as it was offered in place of another one
         :raises RefusedError: it is not held, or not any more
         """
-        site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        site, expires = self._site, context.get("expires")
+        with site.transaction(expires):
             self._check_offered(lease_id)
-            site.engine.accept(lease_id)
-            site.engine.step()
-            document = replace(site.work.documents[lease_id], updated_at=site.work.now)
-            self._documents.put(document)
-            site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
-            return {"lease_id": lease_id}
+            asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
+        # Outside of a transaction, as it may take long.
+        groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
+        try:
+            with site.transaction(expires), refusals():
+                self._check_offered(lease_id)
+                document = with_groups(site.work.documents[lease_id], groups)
+                if trust_id is not None:
+                    document = replace(document, trust_id=trust_id)
+                document = replace(document, updated_at=site.work.now)
+                # Before the lease may begin, which takes both.
+                self._documents.put(document)
+                site.engine.accept(lease_id)
+                site.engine.step()
+                site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
+                return {"lease_id": lease_id}
+        except BaseException:
+            if groups:
+                self._groups.remove(groups.values())
+            raise
 
     def reject(self, context: Document, lease_id: str) -> Answer:
         """The consumer of a lease that is held for him does not want it.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID, uuid5
 
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.prices import at_its_rate
-from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.explain import Alternative, Flexibility
@@ -25,8 +27,8 @@ class Replacements:
     """Offers the consumer of a lease that is going to fail or to begin late another one: later, or with fewer nodes.
 
     Nothing is asked of him: the lease itself becomes what it would have become, and if he does not answer the offer
-    expires. It costs what the lease did by the node-hour. Leases for which something is kept in the cloud from the
-    beginning, as trusts of managed leases, are not replaced: that ends with them.
+    expires. It costs what the lease did by the node-hour. What is kept in the cloud for a lease from the beginning, as
+    the trust of a managed one, ends with it; the other one gets its own when it is accepted.
 
     :param work: collects what changes
     :param engine: plans
@@ -44,7 +46,7 @@ class Replacements:
         if not self._lifetime:
             return
         for lease, document in lost.values():
-            if lease.kind in _KINDS and not document.maintenance and not document.has_something_in_the_cloud:
+            if lease.kind in _KINDS and not document.maintenance:
                 self._replace(lease, document)
 
     def _replace(self, lease: Lease, document: LeaseDocument) -> None:
@@ -74,7 +76,7 @@ class Replacements:
                 each,
                 reservation_id=own,
                 resource_id=own,
-                terms=each.terms if fewer is None else {**each.terms, **with_count(each.terms, fewer)},
+                terms=_terms(each, fewer),
                 created_at=work.now,
                 updated_at=None,
             )
@@ -84,6 +86,7 @@ class Replacements:
         made = replace(
             document,
             lease_id=new_id,
+            trust_id=None,
             created_at=work.now,
             updated_at=None,
             deleted_at=None,
@@ -100,6 +103,12 @@ class Replacements:
 
 def _id(lease_id: str, of: str) -> str:
     return str(uuid5(_REPLACEMENTS, f"{lease_id} {of}"))
+
+
+def _terms(reservation: ReservationRecord, fewer: int | None) -> Mapping[str, Any]:
+    """What a reservation asks for, with so many nodes if that is less, and without the group of the lost lease."""
+    kept = {key: value for key, value in reservation.terms.items() if key != "server_group_id"}
+    return kept if fewer is None else {**kept, **with_count(kept, fewer)}
 
 
 def _changed(request: LeaseRequest, near: Alternative) -> LeaseRequest:

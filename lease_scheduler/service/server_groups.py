@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
@@ -13,7 +15,7 @@ LOG = logging.getLogger(__name__)
 
 
 class ServerGroups:
-    """Makes the groups of a new lease; when the lease is over the cloud removes them with the rest of it.
+    """Makes the groups of a lease; when the lease is over the cloud removes them with the rest of it.
 
     :param site: the engine of the site
     """
@@ -27,23 +29,35 @@ class ServerGroups:
         :raises EngineUnavailableError: the cloud does not answer
         """
         site = self._site
-        if all(each.get("affinity") is None for each in lease["reservations"]):
+        if not _are_wanted(lease):
             return lease, []
         with site.transaction(expires):
             if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
                 return lease, []
-        try:
-            made = site.driver.make_groups(lease)
-        except RefusedError:
-            raise
-        except Exception as error:
-            LOG.exception("server groups for lease %s could not be made", lease["id"])
-            raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
+        made = self._make(lease)
         reservations = [
             {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
             for each in lease["reservations"]
         ]
         return {**lease, "reservations": reservations}, list(made.values())
+
+    def missing(self, lease: Document) -> dict[str, str]:
+        """Reservation -> id of its new group, for those of a lease that is there and should have one, but has not.
+
+        :raises EngineUnavailableError: the cloud does not answer
+        """
+        without = [each for each in lease["reservations"] if each.get("server_group_id") is None]
+        wanted = {**lease, "reservations": without}
+        return self._make(wanted) if _are_wanted(wanted) else {}
+
+    def _make(self, lease: Document) -> dict[str, str]:
+        try:
+            return dict(self._site.driver.make_groups(lease))
+        except RefusedError:
+            raise
+        except Exception as error:
+            LOG.exception("server groups for lease %s could not be made", lease["id"])
+            raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
 
     def remove(self, groups: Iterable[str]) -> None:
         """Remove the groups of a lease that was refused; nobody waits for it."""
@@ -51,3 +65,18 @@ class ServerGroups:
             self._site.driver.remove_groups(groups)
         except Exception:
             LOG.exception("the server groups of a lease that was refused could not be removed")
+
+
+def with_groups(document: LeaseDocument, groups: Mapping[str, str]) -> LeaseDocument:
+    """The document with the ids of groups of its reservations (by reservation), which its consumer is told."""
+    reservations = tuple(
+        replace(each, terms={**each.terms, "server_group_id": groups[each.reservation_id]})
+        if each.reservation_id in groups
+        else each
+        for each in document.reservations
+    )
+    return replace(document, reservations=reservations)
+
+
+def _are_wanted(lease: Document) -> bool:
+    return any(each.get("affinity") is not None for each in lease["reservations"])

@@ -110,7 +110,7 @@ def act(request: ApiRequest) -> Answer:
     if action == "cancel":
         request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its consumer"))
     elif action == "accept":
-        request.engine.accept_lease(context, lease_id)
+        _accept(request)
     elif action == "reject":
         request.engine.reject_lease(context, lease_id)
     elif action == "counter":
@@ -126,6 +126,25 @@ def act(request: ApiRequest) -> Answer:
     else:
         apply_changes(request, span_changes(action, asked, view, request.now, True))
     return Answer({"lease": shown_again(request, lease_id, deleted=True)})
+
+
+def _accept(request: ApiRequest) -> None:
+    """Take a lease that is held; one that was offered in place of another one is given the trust that it needs."""
+    view = request.named
+    lease: Document = {
+        "servers": view["servers"],
+        "reservations": [each["terms"] for each in view["reservations"]],
+        "trust_id": None,
+    }
+    is_given = request.services.trusts is not None and view["trust_id"] is None and needs_trust(lease)
+    if not is_given:
+        request.engine.accept_lease(request.context(), view["id"])
+        return
+    if request.caller.project_id != view["project_id"]:
+        problem = "its servers are booted for who accepts it; somebody must do so whose token is of the lease's project"
+        raise ApiError(403, f"accept: {problem}", "accept")
+    with trusted(request, lease):
+        request.engine.accept_lease(request.context(), view["id"], lease["trust_id"])
 
 
 def _counter(request: ApiRequest, asked: Document) -> None:

@@ -31,7 +31,7 @@ REQUESTS: list[tuple[str, Document]] = [
     ("create_lease", {"lease": {"id": "1", "name": "näme", "reservations": [{"amount": 2}], "end": None}}),
     ("quote_lease", {"lease": {"id": "1"}}),
     ("offer_lease", {"lease": {"id": "1"}}),
-    ("accept_lease", {"lease_id": "1"}),
+    ("accept_lease", {"lease_id": "1", "trust_id": "2"}),
     ("reject_lease", {"lease_id": "1"}),
     ("counter_offer", {"lease_id": "1", "changes": {"duration": 60}}),
     ("quote_change", {"lease_id": "1", "changes": {"end": 5}}),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lease_scheduler.model.errors import RefusedError
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
@@ -27,9 +29,9 @@ def make(tmp_path: Path) -> Iterator[Make]:
         service.close()
 
 
-def _lose(service: Service) -> tuple[str, dict[str, Any]]:
+def _lose(service: Service, **said: Any) -> tuple[str, dict[str, Any]]:
     """A reservation that loses one of its two hosts before it begins; the other one is free."""
-    document = service.document(2)
+    document = service.document(2, **said)
     lease_id = service.leases.create({}, document)["lease_id"]
     with service.site.transaction():
         service.site.engine.host_out("compute-1", service.clock.now() + 20 * HOUR)
@@ -74,6 +76,54 @@ def test_who_does_not_answer_is_where_he_would_have_been(make: Make) -> None:
     service.site.wake()
     assert wait_until(service.is_in(offer["id"], "rejected-by-user"), 20)
     assert service.view(lease_id)["state"] == "failed"
+
+
+def test_managed_lease_in_place_of_another_takes_the_trust_of_who_accepts(make: Make) -> None:
+    """The trust of the lost lease ends with it, so it is never the other one's."""
+    service = make(replacement_offers=True)
+    lost, _ = _lose(service, trust_id="first")
+    assert wait_until(lambda: len(_open(service)) == 1, 20)
+    (offer,) = _open(service)
+    assert offer["trust_id"] is None
+    assert wait_until(lambda: service.cloud.destroyed == ["first"], 20)
+    service.leases.accept({}, offer["id"], "second")
+    assert service.view(offer["id"])["trust_id"] == "second"
+    service.leases.delete({}, offer["id"], "done with it")
+    assert wait_until(lambda: service.cloud.destroyed == ["first", "second"], 20)
+    assert service.view(lost)["trust_id"] == "first"
+
+
+def test_server_groups_of_a_lease_in_place_of_another_are_made_when_it_is_accepted(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody makes groups for what may never be wanted; those of an answer that comes too late are removed."""
+    service = make(replacement_offers=True)
+    number = count(1)
+    removed: list[str] = []
+    monkeypatch.setattr(
+        service.cloud,
+        "make_groups",
+        lambda lease: {each["id"]: f"group-{next(number)}" for each in lease["reservations"]},
+    )
+    monkeypatch.setattr(service.cloud, "remove_groups", removed.extend)
+    document = service.document(2)
+    document["reservations"] = [{**each, "affinity": False} for each in document["reservations"]]
+    lost = service.leases.create({}, document)["lease_id"]
+    with service.site.transaction():
+        service.site.engine.host_out("compute-1", service.clock.now() + 20 * HOUR)
+    assert wait_until(lambda: len(_open(service)) == 1, 20)
+    (offer,) = _open(service)
+    assert _groups(service, lost) == ["group-1"]
+    assert _groups(service, offer["id"]) == [None]
+    service.leases.accept({}, offer["id"])
+    assert _groups(service, offer["id"]) == ["group-2"]
+    with pytest.raises(RefusedError, match="is not an open quote"):
+        service.leases.accept({}, offer["id"])
+    assert removed == []
+
+
+def _groups(service: Service, lease_id: str) -> list[str | None]:
+    return [each["terms"].get("server_group_id") for each in service.view(lease_id)["reservations"]]
 
 
 def test_fewer_nodes_are_offered_where_nothing_else_fits(make: Make) -> None:

@@ -178,9 +178,9 @@ class Site:
         self._called("quote_change", context, lease_id, changes)
         return {**self.quote, "price": 3.5, "present_price": 2.5, "alternatives": []}
 
-    def accept_lease(self, context: Document, lease_id: str) -> Document:
-        self._called("accept_lease", context, lease_id)
-        self.views[lease_id]["offered_until"] = None
+    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
+        self._called("accept_lease", context, lease_id, trust_id)
+        self.views[lease_id].update(offered_until=None, trust_id=trust_id or self.views[lease_id]["trust_id"])
         return {"lease_id": lease_id}
 
     def reject_lease(self, context: Document, lease_id: str) -> Document:

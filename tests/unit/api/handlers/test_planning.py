@@ -150,6 +150,24 @@ class TestQuotes:
         assert (latest.post(f"{path}/action", {"reject": {}}).json or {})["lease"]["state"] == "rejected-by-user"
         assert [call[0] for call in site.calls[-2:]] == ["accept_lease", "reject_lease"]
 
+    def test_trust_of_a_lease_that_was_offered_in_place_of_another(
+        self, app: Flask, latest: Client, site: Site, trusts: Trusts
+    ) -> None:
+        """haizea F95: the trust of the lost lease ended with it, so who accepts gives one, or none if he may not."""
+        body = {"name": "a", **DATES, "servers": [{"name": "web", "image_id": "i"}], "hold": True}
+        held = (latest.post("/v1/quotes", body).json or {})["quote"]["lease_id"]
+        path = f"/v1/leases/{held}"
+        site.views[held]["trust_id"] = None
+        trusts.given.clear()
+        refusal = refused(Client(app, "latest", project="blue").post(f"{path}/action", {"accept": {}}))
+        assert (refusal[0], "token is of the lease's project" in refusal[1]) == (403, True)
+        site.refusal = RefusedError(409, "it is not an open quote")
+        assert latest.post(f"{path}/action", {"accept": {}}).status_code == 409
+        assert trusts.given == []
+        assert latest.post(f"{path}/action", {"accept": {}}).status_code == 200
+        assert site.calls[-1][0] == "accept_lease"
+        assert [site.views[held]["trust_id"]] == trusts.given
+
     def test_what_cannot_be_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
         nodes = {"name": "a", "nodes": [{"count": 1, "resources": {"VCPU": 1}}], "duration": "1h"}
         for kind in ("best-effort", "immediate"):
