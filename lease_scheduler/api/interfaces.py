@@ -249,7 +249,7 @@ class Reader(Protocol):
     def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
         """What could have been used in ``[start, end)``, one entry per step: ``start``, ``end``, ``resource_seconds``.
 
-        It is known of the hosts and addresses that there are now, since they came into the pool.
+        Of hosts and addresses while they were in the pool and reservable, whether they were in service or not.
         """
         ...
 

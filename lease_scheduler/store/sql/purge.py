@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine, delete, func, select
 
+from lease_scheduler.store.sql import capacity
 from lease_scheduler.store.sql.schema import BREACHES, LEASES, REVENUE, USAGE
 
 #: Leases that are removed in one transaction, so that nobody waits for long.
@@ -26,6 +27,7 @@ def purge(database: Engine, before: int) -> int:
     with database.begin() as connection:
         connection.execute(delete(REVENUE).where(REVENUE.c.instant < before))
         connection.execute(delete(BREACHES).where(BREACHES.c.instant < before))
+        capacity.forget(connection, before)
     while True:
         with database.begin() as connection:
             old = select(LEASES.c.id).where(LEASES.c.ended < before).limit(_CHUNK)

@@ -257,6 +257,16 @@ HOSTS = Table(
     Column("updated_at", BigInteger),
 )
 
+#: By how much what hosts and addresses of the pool offer together has changed, whether they are in service or not.
+CAPACITY_CHANGES = Table(
+    "capacity_changes",
+    METADATA,
+    Column("id", _SERIAL, primary_key=True),
+    Column("instant", BigInteger, nullable=False, index=True),
+    Column("resource_class", String(255), nullable=False),
+    Column("change", BigInteger, nullable=False),
+)
+
 #: Disk images in the caches of hosts, as far as it is known or thought to be so.
 CACHED_IMAGES = Table(
     "cached_images",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
@@ -12,7 +12,8 @@ from sqlalchemy.exc import IntegrityError
 
 from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, Message, Snapshot
 from lease_scheduler.engine.units import Units
-from lease_scheduler.store.sql import rows
+from lease_scheduler.store.sql import capacity, rows
+from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (
     BREACHES,
     CACHED_IMAGES,
@@ -33,11 +34,6 @@ from lease_scheduler.store.sql.schema import (
     SITES,
     USAGE,
 )
-
-#: Keys in one ``IN`` list; SQLite takes at most 32,766 parameters.
-_CHUNK = 1_000
-
-_Key = TypeVar("_Key")
 
 
 class SqlStore:
@@ -179,7 +175,12 @@ class SqlStore:
                 if self._database.dialect.name == "sqlite":
                     values["next_sequence"] = func.max(SITES.c.next_sequence, last + 1)
             self._claim(connection, revision, **values)
-            self._write_hosts(connection, changes)
+            if changes.hosts or changes.floating_ips:
+                offered_before = capacity.offered(connection, changes.hosts, changes.floating_ips)
+                self._write_hosts(connection, changes)
+                offered = capacity.offered(connection, changes.hosts, changes.floating_ips)
+                capacity.note(connection, changes.instant, offered_before, offered)
+            self._write_properties(connection, changes)
             versions = self._write_leases(connection, changes, revision)
             self._write_lists(connection, changes)
             self._write_cached_images(connection, changes)
@@ -202,22 +203,24 @@ class SqlStore:
             if host.properties:
                 properties = [{"host_id": host_id, "name": k, "value": v} for k, v in host.properties.items()]
                 connection.execute(insert(HOST_PROPERTIES), properties)
+        for floating_ip_id, floating_ip in changes.floating_ips.items():
+            connection.execute(delete(FLOATING_IPS).where(FLOATING_IPS.c.id == floating_ip_id))
+            if floating_ip is not None:
+                connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
+
+    def _write_properties(self, connection: Connection, changes: Changes) -> None:
         for (resource_type, name), private in changes.private_properties.items():
             key = (RESOURCE_PROPERTIES.c.resource_type == resource_type) & (RESOURCE_PROPERTIES.c.name == name)
             connection.execute(delete(RESOURCE_PROPERTIES).where(key))
             connection.execute(
                 insert(RESOURCE_PROPERTIES).values(resource_type=resource_type, name=name, private=private)
             )
-        for floating_ip_id, floating_ip in changes.floating_ips.items():
-            connection.execute(delete(FLOATING_IPS).where(FLOATING_IPS.c.id == floating_ip_id))
-            if floating_ip is not None:
-                connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
 
     def _write_cached_images(self, connection: Connection, changes: Changes) -> None:
         """What is known of the caches of hosts; nothing is kept of those that have left the pool."""
         ids = {number: int(self.units.id(number)) for number, _ in changes.cached_images}
         present: set[int] = set()
-        for chunk in _chunks(list(ids.values())):
+        for chunk in chunks(list(ids.values())):
             present.update(connection.execute(select(HOSTS.c.id).where(HOSTS.c.id.in_(chunk))).scalars())
         for (number, image_id), cached in changes.cached_images.items():
             host_id = ids[number]
@@ -248,7 +251,7 @@ class SqlStore:
             result = connection.execute(update(LEASES).where(where).values(columns), known)
             if self._database.dialect.supports_sane_multi_rowcount and result.rowcount != len(known):
                 raise DeposedError("a lease was changed by somebody else")
-        for chunk in _chunks([values["the_id"] for values in known]):
+        for chunk in chunks([values["the_id"] for values in known]):
             connection.execute(delete(HOLDINGS).where(HOLDINGS.c.lease_id.in_(chunk)))
             connection.execute(delete(LEASE_RESERVATIONS).where(LEASE_RESERVATIONS.c.lease_id.in_(chunk)))
         held = [
@@ -267,7 +270,7 @@ class SqlStore:
         return versions
 
     def _write_lists(self, connection: Connection, changes: Changes) -> None:
-        for chunk in _chunks(changes.over):
+        for chunk in chunks(changes.over):
             connection.execute(delete(OPERATIONS).where(OPERATIONS.c.id.in_(chunk)))
         written: list[tuple[Any, list[dict[str, Any]]]] = [
             (OPERATIONS, [rows.intent_values(intent, self.units) for intent in changes.begun]),
@@ -388,7 +391,7 @@ class SqlStore:
     def forget_messages(self, ids: Iterable[int]) -> None:
         """Notifications that have been sent."""
         with self._database.begin() as connection:
-            for chunk in _chunks(list(ids)):
+            for chunk in chunks(list(ids)):
                 connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
 
     def has_lease(self, lease_id: str) -> bool:
@@ -412,7 +415,3 @@ def _learnt(connection: Connection) -> dict[str, dict[str, Any]]:
     for row in connection.execute(select(PRICING)).mappings():
         found[row["policy"]][row["subject"]] = row["learnt"]
     return dict(found)
-
-
-def _chunks(values: list[_Key]) -> Iterable[list[_Key]]:
-    return (values[first : first + _CHUNK] for first in range(0, len(values), _CHUNK))

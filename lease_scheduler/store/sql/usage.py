@@ -7,7 +7,7 @@ and end, and each size of lease.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,9 +16,9 @@ from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, cast, fu
 from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.occupation import occupation
-from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.store.sql.schema import FLOATING_IPS, HOLDINGS, HOSTS, LEASES, REVENUE, USAGE
+from lease_scheduler.store.sql import capacity
+from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASES, REVENUE, USAGE
 
 Document = dict[str, Any]
 
@@ -123,7 +123,7 @@ class UsageReader:
 
     def _running(self) -> Iterator[tuple[str, str, int, int, Mapping[str, int]]]:
         """Leases that run now: project, kind, since when, nodes and what they hold."""
-        capacity = {str(row.id): row.capacity for row in self._connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
+        of_host = {str(row.id): row.capacity for row in self._connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
         running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
         running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
         if self._project_id is not None:
@@ -131,7 +131,7 @@ class UsageReader:
         for row in self._connection.execute(running).mappings():
             nodes, resources = occupation(
                 [(node_set["count"], node_set["resources"]) for node_set in row["nodes"]],
-                [capacity.get(host, {}) for host in row["hosts"]],
+                [of_host.get(host, {}) for host in row["hosts"]],
             )
             yield row["project_id"], row["kind"], row["active_since"], nodes, resources
 
@@ -200,21 +200,16 @@ class UsageReader:
 
     def capacity(self) -> list[Document]:
         """See ``api.interfaces.Reader.capacity``."""
-        hosts = select(HOSTS.c.created_at, HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True))
-        arrivals = [(row.created_at, row.capacity) for row in self._connection.execute(hosts)]
-        addresses = select(FLOATING_IPS.c.created_at).where(FLOATING_IPS.c.reservable.is_(True))
-        arrivals += [(created_at, {FLOATING_IP: 1}) for created_at in self._connection.execute(addresses).scalars()]
-        arrivals.sort(key=lambda arrival: arrival[0], reverse=True)
-        there, found = Counter[str](), []
+        there = capacity.at(self._connection, self._start)
+        changes, found = deque(capacity.changes(self._connection, self._start, self._end)), []
         for beginning, seconds in self._split(self._start, self._end):
             end = beginning + seconds
             amounts = Counter({name: amount * seconds for name, amount in there.items()})
-            while arrivals and arrivals[-1][0] < end:
-                since, capacity = arrivals.pop()
-                there.update(capacity)
-                for name, amount in capacity.items():
-                    amounts[name] += amount * (end - max(beginning, since))
-            found.append({"start": beginning, "end": end, "resource_seconds": dict(amounts)})
+            while changes and changes[0][0] < end:
+                instant, name, change = changes.popleft()
+                there[name] += change
+                amounts[name] += change * (end - instant)
+            found.append({"start": beginning, "end": end, "resource_seconds": dict(+amounts)})
         return found
 
 

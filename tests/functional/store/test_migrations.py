@@ -4,7 +4,8 @@ from sqlalchemy import JSON, insert, inspect, select
 
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
-from lease_scheduler.store.sql.schema import LEASES, METADATA
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.schema import FLOATING_IPS, HOSTS, LEASES, METADATA
 from lease_scheduler.store.sql.store import SqlStore
 
 
@@ -64,6 +65,30 @@ def test_leases_from_before_there_were_negotiations_have_kept_terms(database_url
     (lease,) = store.load().leases
     assert (lease.negotiation, lease.missing_since, lease.missing_nodes, lease.penalties) == (None, None, 0, 0.0)
     assert lease.request.retained == 0.0
+    engine.dispose()
+
+
+def test_capacity_from_before_it_was_noted_is_that_of_what_is_there(database_url: str) -> None:
+    """From revision 0005: since it came into the pool."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0005")
+    needed = {
+        column.name: {} if isinstance(column.type, JSON) else _ANYTHING[column.type.python_type]
+        for column in HOSTS.columns
+        if not column.nullable
+    }
+    rows = [
+        {**needed, "id": number, "name": f"{number}", "reservable": number != 3, "created_at": since, "capacity": has}
+        for number, since, has in ((1, 10, {"VCPU": 4, "MEMORY_MB": 9}), (2, 10, {"VCPU": 3}), (3, 10, {"VCPU": 2}))
+    ]
+    address = {"floating_network_id": "a", "reservable": True, "created_at": 15}
+    with engine.begin() as connection:
+        connection.execute(insert(HOSTS), rows)
+        connection.execute(insert(FLOATING_IPS).values(id="1", floating_ip_address="192.0.2.1", **address))
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    (found,) = SqlReader(engine).capacity(0, 20)
+    assert found["resource_seconds"] == {"VCPU": 70, "MEMORY_MB": 90, "FLOATING_IP": 5}
     engine.dispose()
 
 

@@ -9,9 +9,10 @@ from random import Random
 import pytest
 from sqlalchemy import Engine
 
-from lease_scheduler.engine.records import Changes, RevenueRecord, UsageRecord
+from lease_scheduler.engine.records import Changes, HostRecord, RevenueRecord, UsageRecord
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.store.sql import purge
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
 
@@ -154,9 +155,32 @@ def test_how_long_leases_waited(database: Engine, store: SqlStore) -> None:
     assert SqlReader(database).delays("other", 0, 9_000) == []
 
 
-def test_capacity_counts_since_a_host_is_there(database: Engine, store: SqlStore) -> None:
-    """Three hosts of eight cores since second 5, and an address."""
+def test_capacity_counts_since_a_host_is_in_the_pool(database: Engine, store: SqlStore) -> None:
+    """Three hosts of eight cores since second 1, and an address."""
     found = SqlReader(database).capacity(0, 30, 20)
     assert [(step["start"], step["end"]) for step in found] == [(0, 20), (20, 30)]
-    assert [step["resource_seconds"]["VCPU"] for step in found] == [24 * 15, 24 * 10]
+    assert [step["resource_seconds"]["VCPU"] for step in found] == [24 * 19, 24 * 10]
     assert found[1]["resource_seconds"]["FLOATING_IP"] == 10
+
+
+def test_capacity_follows_hosts_that_change_and_leave(database: Engine, store: SqlStore) -> None:
+    """What was there counts as long as it was there, and what is out of service counts."""
+    hosts = {host.host_id: host for host in store.load().hosts}
+    first, second, third = hosts.values()
+    _pool(store, 10, {first.host_id: replace(first, capacity={"VCPU": 6})})
+    _pool(store, 12, {second.host_id: replace(second, reservable=False)})
+    _pool(store, 14, {second.host_id: second, first.host_id: replace(first, capacity={"VCPU": 6}, out_until=99)})
+    _pool(store, 20, {third.host_id: None})
+    expected = [24, 22, 22, 14, 14, 22, 22, 22, 22, 22, 22, 14]
+    reader = SqlReader(database)
+    assert [step["resource_seconds"]["VCPU"] for step in reader.capacity(9, 21, 1)] == expected
+    (whole,) = reader.capacity(9, 21)
+    assert whole["resource_seconds"]["VCPU"] == sum(expected)
+    purge.purge(database, 13)
+    assert [step["resource_seconds"].get("VCPU", 0) for step in reader.capacity(11, 21, 1)] == [0, *expected[3:]]
+
+
+def _pool(store: SqlStore, instant: int, hosts: dict[int, HostRecord | None]) -> None:
+    changes = Changes(instant)
+    changes.hosts = hosts
+    store.commit(changes)

@@ -1,0 +1,59 @@
+"""What the pool offers to leases, and how that has changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from lease_scheduler.model.resources import FLOATING_IP
+from lease_scheduler.store.sql.chunks import chunks
+from lease_scheduler.store.sql.schema import CAPACITY_CHANGES, FLOATING_IPS, HOSTS
+
+
+def offered(connection: Connection, host_ids: Iterable[int], floating_ip_ids: Iterable[str]) -> Counter[str]:
+    """What some hosts and addresses offer together, by resource class, whether they are in service or not."""
+    found = Counter[str]()
+    for chunk in chunks(list(host_ids)):
+        of_hosts = select(HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True), HOSTS.c.id.in_(chunk))
+        for capacity in connection.execute(of_hosts).scalars():
+            found.update(capacity)
+    for keys in chunks(list(floating_ip_ids)):
+        wanted = (FLOATING_IPS.c.reservable.is_(True), FLOATING_IPS.c.id.in_(keys))
+        addresses = connection.execute(select(func.count()).select_from(FLOATING_IPS).where(*wanted)).scalar_one()
+        found[FLOATING_IP] += addresses
+    return found
+
+
+def note(connection: Connection, instant: int, before: Counter[str], after: Counter[str]) -> None:
+    """Write down by how much what is offered has changed."""
+    rows = [
+        {"instant": instant, "resource_class": name, "change": after[name] - before[name]}
+        for name in sorted(before | after)
+        if after[name] != before[name]
+    ]
+    if rows:
+        connection.execute(insert(CAPACITY_CHANGES), rows)
+
+
+def at(connection: Connection, instant: int) -> Counter[str]:
+    """What was offered at an instant, by resource class."""
+    columns = CAPACITY_CHANGES.c
+    sums = select(columns.resource_class, func.sum(columns.change)).where(columns.instant <= instant)
+    return Counter({name: int(amount) for name, amount in connection.execute(sums.group_by(columns.resource_class))})
+
+
+def changes(connection: Connection, start: int, end: int) -> list[tuple[int, str, int]]:
+    """Instants after ``start`` and before ``end``, in order, with a class and how much more of it there was then."""
+    columns = CAPACITY_CHANGES.c
+    query = select(columns.instant, columns.resource_class, columns.change)
+    query = query.where(columns.instant > start, columns.instant < end).order_by(columns.instant, columns.id)
+    return [(row.instant, row.resource_class, row.change) for row in connection.execute(query)]
+
+
+def forget(connection: Connection, before: int) -> None:
+    """Keep of the changes before an instant only what they come to."""
+    there = at(connection, before - 1)
+    connection.execute(delete(CAPACITY_CHANGES).where(CAPACITY_CHANGES.c.instant < before))
+    note(connection, before - 1, Counter(), there)

@@ -1,0 +1,16 @@
+"""Lists that are too long for one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+#: Keys in one ``IN`` list; SQLite takes at most 32,766 parameters.
+_SIZE = 1_000
+
+_Key = TypeVar("_Key")
+
+
+def chunks(keys: list[_Key]) -> Iterator[list[_Key]]:
+    """The keys, as many at once as one statement takes."""
+    return (keys[first : first + _SIZE] for first in range(0, len(keys), _SIZE))
