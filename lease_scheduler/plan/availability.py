@@ -22,13 +22,43 @@ _TIME_BITS = 40
 FOREVER = (1 << _TIME_BITS) - 1
 
 
+class _Steps:
+    """Where in the flat arrays the steps of each host stand.
+
+    Apart from the availability, so that what it remembers does not refer to it: both would wait for the collector of
+    cycles with all their arrays.
+    """
+
+    __slots__ = ("_hosts", "_positions", "base", "key")
+
+    def __init__(self, base: IntArray, key: IntArray) -> None:
+        self.base = base
+        self.key = key
+        self._positions: dict[int, IntArray] = {}
+        self._hosts: IntArray | None = None
+
+    def position(self, instant: int) -> IntArray:
+        """Index of the step that each host is in at the instant."""
+        position = self._positions.get(instant)
+        if position is None:
+            position = self.key.searchsorted(self.base + instant, side="right") - 1
+            self._positions[instant] = position
+        return position
+
+    def hosts(self) -> IntArray:
+        """The host of each step."""
+        if self._hosts is None:
+            self._hosts = self.key >> _TIME_BITS
+        return self._hosts
+
+
 class Availability:
     """The use of every host as step functions of time, per resource class and in number of leases.
 
     :ivar capacity: shape (classes, hosts), what each host offers
     """
 
-    __slots__ = ("_base", "_cache", "_key", "_since", "_used", "capacity")
+    __slots__ = ("_cache", "_since", "_steps", "_used", "capacity")
 
     def __init__(self, capacity: IntArray) -> None:
         """An empty site.
@@ -37,8 +67,8 @@ class Availability:
         """
         hosts = capacity.shape[1]
         self.capacity = capacity
-        self._base: IntArray = np.arange(hosts, dtype=np.int64) << _TIME_BITS
-        self._key: IntArray = self._base.copy()
+        base: IntArray = np.arange(hosts, dtype=np.int64) << _TIME_BITS
+        self._steps = _Steps(base, base.copy())
         self._used: IntArray = np.zeros((capacity.shape[0] + 1, hosts), dtype=np.int64)
         self._since = 0
         self._cache: dict[Any, Any] = {}
@@ -46,8 +76,7 @@ class Availability:
     def _with(self, key: IntArray, used: IntArray, since: int) -> Availability:
         other = object.__new__(Availability)
         other.capacity = self.capacity
-        other._base = self._base
-        other._key = key
+        other._steps = _Steps(self._steps.base, key)
         other._used = used
         other._since = since
         other._cache = {}
@@ -56,7 +85,7 @@ class Availability:
     @property
     def step_count(self) -> int:
         """How many steps there are, over all hosts."""
-        return len(self._key)
+        return len(self._steps.key)
 
     # -- changes ---------------------------------------------------------------------------------------
 
@@ -91,7 +120,7 @@ class Availability:
         else:
             wanted = np.concatenate((row + starts, row + ends))
             marks = np.unique(wanted)
-        key, used = self._key, self._used
+        key, used = self._steps.key, self._used
         where = key.searchsorted(marks)
         missing = np.take(key, where, mode="clip") != marks
         if where[-1] == len(key):
@@ -136,7 +165,7 @@ class Availability:
         return self if before <= self._since else self._truncated(before)
 
     def _truncated(self, before: int) -> Availability:
-        key = self._key
+        key = self._steps.key
         superseded = np.zeros(len(key), dtype=bool)
         superseded[:-1] = (key[1:] >> _TIME_BITS == key[:-1] >> _TIME_BITS) & (key[1:] & FOREVER <= before)
         keep = ~superseded
@@ -144,31 +173,17 @@ class Availability:
 
     def unremembered(self) -> Availability:
         """The same availability without the answers that it has given so far; for measurements."""
-        return self._with(self._key, self._used, self._since)
+        return self._with(self._steps.key, self._used, self._since)
 
     # -- questions about all hosts ---------------------------------------------------------------------
 
-    def _position(self, instant: int) -> IntArray:
-        """Index of the step that each host is in at the instant."""
-        position = self._cache.get(instant)
-        if position is None:
-            position = self._key.searchsorted(self._base + instant, side="right") - 1
-            self._cache[instant] = position
-        return position
-
-    def _step_hosts(self) -> IntArray:
-        step_hosts = self._cache.get("hosts")
-        if step_hosts is None:
-            step_hosts = self._cache["hosts"] = self._key >> _TIME_BITS
-        return step_hosts
-
     def peak(self, start: int, end: int) -> IntArray:
         """The largest use in ``[start, end)``, shape (classes + 1, hosts)."""
-        low = self._position(start)
+        low = self._steps.position(start)
         bounds = np.empty(2 * len(low), dtype=np.int64)
         bounds[::2] = low
-        bounds[1::2] = self._key.searchsorted(self._base + end)
-        if bounds[-1] == len(self._key):
+        bounds[1::2] = self._steps.key.searchsorted(self._steps.base + end)
+        if bounds[-1] == len(self._steps.key):
             bounds = bounds[:-1]
         return np.maximum.reduceat(self._used, bounds, axis=1)[:, ::2]
 
@@ -178,7 +193,7 @@ class Availability:
 
     def free_at(self, instant: int) -> IntArray:
         """What no lease uses at the instant, shape (classes, hosts)."""
-        return self.capacity - self._used[:-1, self._position(instant)]
+        return self.capacity - self._used[:-1, self._steps.position(instant)]
 
     def at(self, instant: int, hosts: IntArray) -> tuple[IntArray, IntArray]:
         """The use of some hosts at an instant, and when it changes next.
@@ -186,10 +201,10 @@ class Availability:
         :param hosts: host numbers, shape (k,)
         :return: use of shape (classes + 1, k), the last row counts leases; instants of shape (k,), ``FOREVER`` if never
         """
-        position = self._position(instant)[hosts]
+        position = self._steps.position(instant)[hosts]
         following = position + 1
-        key = self._key.take(following, mode="clip")
-        same_host = (following < len(self._key)) & (key >> _TIME_BITS == hosts)
+        key = self._steps.key.take(following, mode="clip")
+        same_host = (following < len(self._steps.key)) & (key >> _TIME_BITS == hosts)
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
     def is_full(self, instant: int, needed: BoolArray) -> bool:
@@ -202,7 +217,7 @@ class Availability:
     def within_capacity(self) -> bool:
         """Whether no host is used beyond its capacity at any instant that is not forgotten."""
         known = self._truncated(self._since)
-        return bool((known._used[:-1] <= known.capacity[:, known._step_hosts()]).all())
+        return bool((known._used[:-1] <= known.capacity[:, known._steps.hosts()]).all())
 
     def equals(self, other: Availability) -> bool:
         """Whether both say the same at every instant that either still knows."""
@@ -212,9 +227,9 @@ class Availability:
 
     def _normalised(self) -> tuple[IntArray, IntArray]:
         """Keys and levels with the first step of each host moved to the beginning of time."""
-        first = self._key.searchsorted(self._base)
-        key = self._key.copy()
-        key[first] = self._base
+        first = self._steps.key.searchsorted(self._steps.base)
+        key = self._steps.key.copy()
+        key[first] = self._steps.base
         return key, self._used
 
     # -- questions about a demand ----------------------------------------------------------------------
@@ -231,7 +246,7 @@ class Availability:
         cache_key = (id(demand), id(eligible), per_host)
         found = self._cache.get(cache_key)
         if found is None:
-            step_hosts = self._step_hosts()
+            step_hosts = self._steps.hosts()
             # What is needed may be classes that no host offers.
             counts: IntArray = np.zeros(len(step_hosts), dtype=np.int64)
             for turn, row in enumerate(demand.nonzero()[0].tolist()):
@@ -245,7 +260,7 @@ class Availability:
             if per_host is not None:
                 np.minimum(counts, per_host, out=counts)
             # Both arrays are kept with the answer so that their ids stay their own.
-            found = self._cache[cache_key] = (Places(self, counts), demand, eligible)
+            found = self._cache[cache_key] = (Places(self._steps, counts), demand, eligible)
         return found[0]
 
     def places_on(self, hosts: IntArray, amounts: IntArray) -> Places:
@@ -258,9 +273,9 @@ class Availability:
         wanted[:, hosts] = amounts
         member = np.zeros(self.capacity.shape[1], dtype=bool)
         member[hosts] = True
-        step_hosts = self._step_hosts()
+        step_hosts = self._steps.hosts()
         fits = (self._used[:-1] <= (self.capacity - wanted)[:, step_hosts]).all(axis=0)
-        return Places(self, (fits & member[step_hosts]).astype(np.int64))
+        return Places(self._steps, (fits & member[step_hosts]).astype(np.int64))
 
 
 class Places:
@@ -269,10 +284,10 @@ class Places:
     Made by ``Availability.places`` and ``Availability.places_on``.
     """
 
-    __slots__ = ("_availability", "_counts", "_holding")
+    __slots__ = ("_counts", "_holding", "_steps")
 
-    def __init__(self, availability: Availability, counts: IntArray) -> None:
-        self._availability = availability
+    def __init__(self, steps: _Steps, counts: IntArray) -> None:
+        self._steps = steps
         self._counts = counts
         self._holding: dict[int, IntArray] = {}
 
@@ -287,8 +302,8 @@ class Places:
         return found
 
     def _holding_times(self, start: int) -> IntArray:
-        slots, key = self._counts, self._availability._key
-        low = self._availability._position(start)
+        slots, key = self._counts, self._steps.key
+        low = self._steps.position(start)
         places = slots[low]
         useful = np.flatnonzero(places)
         if not len(useful):
@@ -296,7 +311,7 @@ class Places:
         if int(places.max()) == 1:
             return self._single_holding_times(low[useful], useful)
         # Steps from each useful host's current one to its last, as one concatenated range.
-        ends = np.append(key.searchsorted(self._availability._base[1:]), len(slots))
+        ends = np.append(key.searchsorted(self._steps.base[1:]), len(slots))
         first, last = low[useful], ends[useful]
         lengths = last - first
         offsets = lengths.cumsum() - lengths
@@ -315,7 +330,7 @@ class Places:
 
     def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
         """The same for hosts with one place each, as those are that a VM fills: until the next step without any."""
-        key = self._availability._key
+        key = self._steps.key
         taken = np.flatnonzero(self._counts == 0)
         following = taken.searchsorted(low)
         step = np.append(taken, 0).take(following)
@@ -330,8 +345,8 @@ class Places:
         :param count: how many places of a host are of interest
         :return: for each place host numbers, instants from which and until which it is free, all of shape (runs,)
         """
-        slots, key = self._counts, self._availability._key
-        step_hosts = self._availability._step_hosts()
+        slots, key = self._counts, self._steps.key
+        step_hosts = self._steps.hosts()
         same_host = step_hosts[1:] == step_hosts[:-1]
         for places in range(1, min(int(slots.max(initial=0)), count) + 1):
             enough = slots >= places
@@ -347,11 +362,10 @@ class Places:
 
     def throughout(self, start: int, end: int) -> int:
         """How many VMs fit at once for the whole of ``[start, end)``, each staying where it is."""
-        availability = self._availability
-        low = availability._position(start)
+        low = self._steps.position(start)
         bounds = np.empty(2 * len(low), dtype=np.int64)
         bounds[::2] = low
-        bounds[1::2] = availability._key.searchsorted(availability._base + end)
+        bounds[1::2] = self._steps.key.searchsorted(self._steps.base + end)
         if bounds[-1] == len(self._counts):
             bounds = bounds[:-1]
         return int(np.minimum.reduceat(self._counts, bounds)[::2].sum())

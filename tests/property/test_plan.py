@@ -85,7 +85,7 @@ def _snapshot(plan: Plan) -> tuple[object, ...]:
     availability = plan.availability
     return (
         availability,
-        availability._key.tobytes(),
+        availability._steps.key.tobytes(),
         availability._used.tobytes(),
         dict(plan.leases),
         plan.queued(),
