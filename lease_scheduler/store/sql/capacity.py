@@ -54,6 +54,11 @@ def changes(connection: Connection, start: int, end: int) -> list[tuple[int, str
 
 def forget(connection: Connection, before: int) -> None:
     """Keep of the changes before an instant only what they come to."""
-    there = at(connection, before - 1)
-    connection.execute(delete(CAPACITY_CHANGES).where(CAPACITY_CHANGES.c.instant < before))
+    is_old = CAPACITY_CHANGES.c.instant < before
+    columns = (CAPACITY_CHANGES.c.resource_class, CAPACITY_CHANGES.c.change)
+    there = Counter[str]()
+    # Locked, so that who does the same at the same time does not count them once more.
+    for name, change in connection.execute(select(*columns).where(is_old).with_for_update()):
+        there[name] += change
+    connection.execute(delete(CAPACITY_CHANGES).where(is_old))
     note(connection, before - 1, Counter(), there)
