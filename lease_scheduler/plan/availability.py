@@ -122,7 +122,7 @@ class Availability:
             marks = np.unique(wanted)
         key, used = self._steps.key, self._used
         where = key.searchsorted(marks)
-        missing = np.take(key, where, mode="clip") != marks
+        missing = key.take(where, mode="clip") != marks
         if where[-1] == len(key):
             missing |= where == len(key)
         inserted_before = missing.cumsum()
@@ -284,12 +284,13 @@ class Places:
     Made by ``Availability.places`` and ``Availability.places_on``.
     """
 
-    __slots__ = ("_counts", "_holding", "_steps")
+    __slots__ = ("_counts", "_holding", "_steps", "_without")
 
     def __init__(self, steps: _Steps, counts: IntArray) -> None:
         self._steps = steps
         self._counts = counts
         self._holding: dict[int, IntArray] = {}
+        self._without: tuple[IntArray, IntArray, IntArray] | None = None
 
     def holding_times(self, start: int) -> IntArray:
         """Until when each place that is free at ``start`` stays free, longest first.
@@ -304,8 +305,8 @@ class Places:
     def _holding_times(self, start: int) -> IntArray:
         slots, key = self._counts, self._steps.key
         low = self._steps.position(start)
-        places = slots[low]
-        useful = np.flatnonzero(places)
+        places = slots.take(low)
+        useful = places.nonzero()[0]
         if not len(useful):
             return np.empty(0, dtype=np.int64)
         if int(places.max()) == 1:
@@ -330,14 +331,23 @@ class Places:
 
     def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
         """The same for hosts with one place each, as those are that a VM fills: until the next step without any."""
-        key = self._steps.key
-        taken = np.flatnonzero(self._counts == 0)
+        taken, host_of, begins = self._steps_without_places()
         following = taken.searchsorted(low)
-        step = np.append(taken, 0).take(following)
-        ends = (following < len(taken)) & (key.take(step) >> _TIME_BITS == hosts)
-        until = np.where(ends, key.take(step) & FOREVER, FOREVER)
+        until = np.where(host_of.take(following) == hosts, begins.take(following), FOREVER)
         until.sort()
         return until[::-1]
+
+    def _steps_without_places(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Steps at which a host has no place: their indexes, hosts and instants; one of no host follows the last."""
+        if self._without is None:
+            taken = (self._counts == 0).nonzero()[0]
+            host_of: IntArray = np.full(len(taken) + 1, -1, dtype=np.int64)
+            begins = np.zeros(len(taken) + 1, dtype=np.int64)
+            key = self._steps.key.take(taken)
+            np.right_shift(key, _TIME_BITS, out=host_of[:-1])
+            np.bitwise_and(key, FOREVER, out=begins[:-1])
+            self._without = taken, host_of, begins
+        return self._without
 
     def runs(self, count: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """When each host has its first place free without a break, then its second one, and so on.

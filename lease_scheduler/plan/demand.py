@@ -20,6 +20,7 @@ class Demand:
 
     :ivar count: number of VMs
     :ivar amounts: shape (classes,), needs of one VM
+    :ivar amounts_and_lease: shape (classes + 1,), the same, and one lease
     :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; none if all
     :ivar most_per_host: VMs of this set that the largest host could hold
     :ivar per_host: VMs of this set that may share a host, none if as many as fit
@@ -27,6 +28,7 @@ class Demand:
 
     count: int
     amounts: IntArray
+    amounts_and_lease: IntArray
     eligible: BoolArray | None
     most_per_host: int
     per_host: int | None = None
@@ -81,4 +83,6 @@ class Demands:
             most_per_host = int((capacity // amounts[needed][:, None]).min(axis=0).max())
             if node_set.per_host is not None:
                 most_per_host = min(most_per_host, node_set.per_host)
-        return Demand(1, amounts, None if eligible.all() else eligible, most_per_host, node_set.per_host)
+        return Demand(
+            1, amounts, np.append(amounts, 1), None if eligible.all() else eligible, most_per_host, node_set.per_host
+        )

@@ -15,6 +15,10 @@ from lease_scheduler.plan.soonest import place_soonest, place_whole
 _NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)
 
 
+class _SamePlaceError(NotPlannableError):
+    """Ends a block that found for a lease what it had."""
+
+
 def replan_waiting(context: PlanningContext, now: int) -> int:
     """Plan every best-effort lease that has a place later than now once more, in the order of submission.
 
@@ -45,7 +49,12 @@ def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
             reservation = place_soonest(context, loose, now, may_wait=True)
             if reservation is None or reservation.run_start > old.run_start:
                 raise NotPlannableError("no better place")
-            plan.put(with_place(loose, reservation))
+            placed = with_place(loose, reservation)
+            if plan.images is None and placed.reservations == lease.reservations and placed.state is lease.state:
+                raise _SamePlaceError("nothing changes")
+            plan.put(placed)
+    except _SamePlaceError:
+        return True
     except NotPlannableError:
         return False
     return True

@@ -17,15 +17,19 @@ def ready_hosts(plan: Plan, request: LeaseRequest) -> IntArray | None:
     return None if plan.images is None else ready_at(plan.images, request, len(plan.site))
 
 
-def possible_instants(plan: Plan, request: LeaseRequest) -> list[int] | None:
-    """Instants among which are all those of ``ready_hosts``, quickly; none if images do not matter."""
-    return None if plan.images is None else timing.possible_instants(plan.images, request)
+def possible_instants(plan: Plan, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
+    """Instants among which are all those of ``ready_hosts``, quickly, for a lease with an image.
+
+    :param any_image: and all those of leases with any other image that takes as long to bring
+    """
+    assert plan.images is not None
+    return timing.possible_instants(plan.images, request, any_image=any_image)
 
 
-def transfer_seconds(plan: Plan, request: LeaseRequest) -> int:
-    """Seconds that bringing a lease's image takes, 0 if that does not matter."""
+def transfer_seconds(plan: Plan, request: LeaseRequest) -> int | None:
+    """Seconds that bringing a lease's image takes; none if that does not matter."""
     if plan.images is None or request.software is None:
-        return 0
+        return None
     return plan.images.options.seconds(request.software, request.node_count)
 
 

@@ -53,7 +53,7 @@ def map_vms(
     order = largest_first(demands)
     first = demands[order[0]]
     places = places_for(free, first)
-    candidates = np.flatnonzero(places)
+    candidates = places.nonzero()[0]
     if places.sum() < first.count:
         return None
     hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
@@ -89,7 +89,7 @@ def _mapped(
         if taken is None:
             return None
         chosen = usable[: len(taken)]
-        placed[index] = np.repeat(chosen, taken)
+        placed[index] = chosen.repeat(taken)
         if turn + 1 < len(order):
             present[chosen] += taken
             free = free.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from lease_scheduler.model.lease import LeaseRequest
@@ -13,15 +14,17 @@ class Alike:
     """Leases that could begin at the same instants, and need the same of a host; each has its number of VMs.
 
     :ivar demands: the node sets of one of them
+    :ivar needed: the same for all leases that need the same of a host, whatever else they wait for
     :ivar request: the terms of the same one
     :ivar moved_after: seconds after which its saved memory can have moved; none if it stays, or if nothing is saved
-    :ivar is_fresh: whether nothing is saved, so that it begins from its image
+    :ivar image_seconds: how long it takes to bring its image; none if that does not matter
     """
 
     demands: tuple[Demand, ...]
+    needed: Hashable
     request: LeaseRequest
     moved_after: int | None
-    is_fresh: bool
+    image_seconds: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ class Plan:
         demands = self.demands(request)
         if len(demands) == 1 and len(set(assignment)) == len(assignment):
             hosts = np.array(sorted(assignment), dtype=np.int64)
-            amounts = np.repeat(np.append(demands[0].amounts, 1)[:, None], len(hosts), axis=1)
+            amounts = demands[0].amounts_and_lease[:, None].repeat(len(hosts), axis=1)
             self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
             return hosts, amounts
         hosts, place = np.unique(np.array(assignment, dtype=np.int64), return_inverse=True)

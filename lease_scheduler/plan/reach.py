@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.fitting import latest_end, longest_windows
 from lease_scheduler.plan.imaging import possible_instants, transfer_seconds
 from lease_scheduler.plan.migration import migration_estimate, migration_of
 from lease_scheduler.plan.need import Alike, Need
 from lease_scheduler.plan.options import Migration
+from lease_scheduler.plan.plan import Plan
 
 #: Kinds of leases that are remembered; a service that runs for years meets more than it should keep.
 _MOST_REMEMBERED = 20_000
@@ -17,7 +22,8 @@ _MOST_REMEMBERED = 20_000
 class Reach:
     """Which leases of a queue cannot begin now, told from the longest time for which what they need is free.
 
-    Necessary, not sufficient, and remembered as long as the plan stays as it is: most leases of a long queue are alike.
+    Necessary, not sufficient, and remembered: most leases of a long queue are alike. For one pass over the queue, in
+    which leases get places and none loses one: what was too short before a lease got its place is so afterwards.
 
     :param now: the instant
     """
@@ -25,44 +31,80 @@ class Reach:
     def __init__(self, context: PlanningContext, now: int) -> None:
         self._context = context
         self._now = now
-        self._availability, self._images = context.plan.availability, context.plan.images
-        self._windows: dict[Alike, list[int]] = {}
-        self._windows_from: dict[tuple[frozenset[int], int, int, int | None], list[int]] = {}
+        self._transfers = _transfers_of(context.plan)
+        self._with_any_image: dict[int, frozenset[int]] = {}
+        self._with_own_image: dict[Alike, frozenset[int]] = {}
+        self._windows: dict[Hashable, tuple[Availability, list[int]]] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
         """Whether a lease can certainly not begin now, nor when its image or its saved memory can have come."""
-        plan = self._context.plan
-        if plan.availability is not self._availability or plan.images is not self._images:
-            self._availability, self._images = plan.availability, plan.images
-            self._windows.clear()
-            self._windows_from.clear()
         need = need_of(self._context, lease)
-        windows = self._windows.get(need.alike)
-        if windows is None:
-            windows = self._windows[need.alike] = self._longest(need.alike)
-        return need.count > len(windows) or windows[need.count - 1] < need.shortest
+        transfers = _transfers_of(self._context.plan)
+        if transfers is not self._transfers:
+            self._transfers = transfers
+            self._with_any_image.clear()
+            self._with_own_image.clear()
+        seconds = need.alike.image_seconds
+        # What is asked first is asked once for leases with all kinds of images.
+        if seconds is not None and self._finds_too_little(need, self._instants_with_any_image(need.alike, seconds)):
+            return True
+        return self._finds_too_little(need, self._instants(need.alike))
 
-    def _longest(self, alike: Alike) -> list[int]:
-        """Seconds for which n VMs of such leases fit from some instant on at which they may begin, for n = 1, 2, ...
-
-        Of leases whose VMs are not all alike: for which they fit together, as the only entry.
-        """
-        instants = self._instants(alike)
-        if len(alike.demands) == 1:
-            # Leases with different images are more often alike in this than not.
-            demand = alike.demands[0]
-            key = (instants, id(demand.amounts), id(demand.eligible), demand.per_host)
-            found = self._windows_from.get(key)
-            if found is None:
-                found = self._windows_from[key] = longest_windows(self._availability, demand, instants)
-            return found
-        return [max(latest_end(self._availability, alike.demands, instant) - instant for instant in instants)]
+    def _finds_too_little(self, need: Need, instants: frozenset[int]) -> bool:
+        """Whether a lease finds what it needs for long enough from none of the instants on."""
+        alike, availability = need.alike, self._context.plan.availability
+        # Leases with different images are more often alike in this than not.
+        key = (instants, alike.needed)
+        known = self._windows.get(key)
+        if known is None or (known[0] is not availability and not _are_too_short(known[1], need)):
+            known = self._windows[key] = availability, _longest(availability, alike, instants)
+        return _are_too_short(known[1], need)
 
     def _instants(self, alike: Alike) -> frozenset[int]:
-        if alike.moved_after is not None:
-            return frozenset((self._now, self._now + alike.moved_after))
-        possible = possible_instants(self._context.plan, alike.request) if alike.is_fresh else None
-        return frozenset(max(instant, self._now) for instant in possible or (self._now,))
+        """When such leases may begin at the soonest, on whichever hosts."""
+        found = self._with_own_image.get(alike)
+        if found is None:
+            if alike.moved_after is not None:
+                found = frozenset((self._now, self._now + alike.moved_after))
+            elif alike.image_seconds is not None:
+                found = self._not_past(possible_instants(self._context.plan, alike.request))
+            else:
+                found = frozenset((self._now,))
+            self._with_own_image[alike] = found
+        return found
+
+    def _instants_with_any_image(self, alike: Alike, seconds: int) -> frozenset[int]:
+        """The same for leases with any image that takes so many seconds to bring."""
+        found = self._with_any_image.get(seconds)
+        if found is None:
+            instants = possible_instants(self._context.plan, alike.request, any_image=True)
+            found = self._with_any_image[seconds] = self._not_past(instants)
+        return found
+
+    def _not_past(self, instants: list[int]) -> frozenset[int]:
+        return frozenset(max(instant, self._now) for instant in instants)
+
+
+def _transfers_of(plan: Plan) -> tuple[Transfer, ...]:
+    return () if plan.images is None else plan.images.transfers
+
+
+def _are_too_short(windows: list[int], need: Need) -> bool:
+    """Whether none of the windows is long enough.
+
+    :param windows: seconds for which n VMs fit, for n = 1, 2, ...
+    """
+    return need.count > len(windows) or windows[need.count - 1] < need.shortest
+
+
+def _longest(availability: Availability, alike: Alike, instants: frozenset[int]) -> list[int]:
+    """Seconds for which n VMs of such leases fit from some of the instants on, for n = 1, 2, ...
+
+    Of leases whose VMs are not all alike: for which they fit together, as the only entry.
+    """
+    if len(alike.demands) == 1:
+        return longest_windows(availability, alike.demands[0], instants)
+    return [max(latest_end(availability, alike.demands, instant) - instant for instant in instants)]
 
 
 def need_of(context: PlanningContext, lease: Lease) -> Need:
@@ -99,7 +141,11 @@ def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -
     needed = tuple((id(demand.amounts), id(demand.eligible), demand.per_host) for demand in demands)
     counts = () if len(demands) == 1 else tuple(demand.count for demand in demands)
     image = None if resuming else request.software
-    key = (needed, counts, image, None if resuming else transfer_seconds(plan, request), resuming, moved_after)
-    if len(plan.alike) >= _MOST_REMEMBERED:
-        plan.alike.clear()
-    return plan.alike.setdefault(key, Alike(demands, request, moved_after, not resuming))
+    image_seconds = None if resuming else transfer_seconds(plan, request)
+    key = (needed, counts, image, image_seconds, moved_after)
+    known = plan.alike.get(key)
+    if known is None:
+        if len(plan.alike) >= _MOST_REMEMBERED:
+            plan.alike.clear()
+        known = plan.alike[key] = Alike(demands, (needed, counts), request, moved_after, image_seconds)
+    return known

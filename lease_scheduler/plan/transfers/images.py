@@ -189,7 +189,7 @@ class Images:
     ) -> tuple[Images, dict[int, int]]:
         """The lease as a user of transfers that are planned anyway, and the hosts that these do not serve."""
         left = dict(missing)
-        if not self.options.avoid_redundant:
+        if not left or not self.options.avoid_redundant:
             return self, left
         transfers = list(self.transfers)
         for index, transfer in enumerate(transfers):
@@ -205,7 +205,7 @@ class Images:
                 hosts = transfer.hosts | served.keys()
                 transfers[index] = replace(transfer, users=(*transfer.users, user), hosts=hosts)
                 left = {host: due for host, due in left.items() if host not in served}
-        return replace(self, transfers=tuple(transfers)), left
+        return (self if len(left) == len(missing) else replace(self, transfers=tuple(transfers))), left
 
     def _transferring(
         self,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lease_scheduler.model.lease import DiskImage
 
 
-@dataclass(frozen=True, slots=True)
-class PooledImage:
+class PooledImage(NamedTuple):
     """An image that a host keeps.
 
     :ivar image: the image

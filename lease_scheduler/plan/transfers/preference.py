@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.plan.availability import IntArray
+from lease_scheduler.plan.availability import BoolArray, IntArray
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
 from lease_scheduler.plan.transfers.caches import ImageCaches
 from lease_scheduler.plan.transfers.images import Images
@@ -34,7 +34,7 @@ class HoldersFirst:
         near = images.hosts_with_or_soon(lease.software, lease.lease_id)
         if not near:
             return ranked
-        has_it = np.isin(ranked, list(near))
+        has_it = _is_among(ranked, near)
         return np.concatenate((ranked[has_it], ranked[~has_it]))
 
 
@@ -55,5 +55,13 @@ class CachedFirst:
         near = [found for image_id in sorted(lease.image_ids) if (found := self.caches.near(image_id))]
         if not near:
             return ranked
-        has: IntArray = np.sum([np.isin(ranked, list(found)) for found in near], axis=0, dtype=np.int64)
+        has: IntArray = np.sum([_is_among(ranked, found) for found in near], axis=0, dtype=np.int64)
         return ranked[np.argsort(-has, kind="stable")]
+
+
+def _is_among(ranked: IntArray, hosts: Collection[int]) -> BoolArray:
+    """Which of the ranked hosts are among others, shape (ranked,)."""
+    others = np.fromiter(hosts, dtype=np.int64, count=len(hosts))
+    among: BoolArray = np.zeros(max(ranked.max(initial=0), others.max(initial=0)) + 1, dtype=bool)
+    among[others] = True
+    return among.take(ranked)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
@@ -34,13 +37,17 @@ def ready_at(images: Images, request: LeaseRequest, hosts: int) -> IntArray | No
     return ready
 
 
-def possible_instants(images: Images, request: LeaseRequest) -> list[int] | None:
-    """Instants among which are all those of ``ready_at``, found without a look at hosts; none if it needs no image."""
+def possible_instants(images: Images, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
+    """Instants among which are all those of ``ready_at``, found without a look at hosts, for a lease with an image.
+
+    :param any_image: and all those of leases with any other image that takes as long to bring
+    """
     image = request.software
-    if image is None:
-        return None
+    assert image is not None
     own = images.soonest_end(image, request.node_count)
-    shared = images.ends.get(image, ()) if images.options.avoid_redundant else ()
+    shared: Iterable[int] = ()
+    if images.options.avoid_redundant:
+        shared = chain.from_iterable(images.ends.values()) if any_image else images.ends.get(image, ())
     return [images.now, *(end for end in shared if end < own), own]
 
 
