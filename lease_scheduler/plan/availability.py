@@ -45,6 +45,17 @@ class _Steps:
             self._positions[instant] = position
         return position
 
+    def bounds(self, start: int, end: int) -> IntArray:
+        """From which step until before which one each host is in ``[start, end)``, as ``reduceat`` wants it.
+
+        :return: for each host both, one after the other; without the last one if it is the end of all steps
+        """
+        low = self.position(start)
+        bounds = np.empty(2 * len(low), dtype=np.int64)
+        bounds[::2] = low
+        bounds[1::2] = self.key.searchsorted(self.base + end)
+        return bounds[:-1] if bounds[-1] == len(self.key) else bounds
+
     def hosts(self) -> IntArray:
         """The host of each step."""
         if self._hosts is None:
@@ -140,9 +151,11 @@ class Availability:
             used = used.copy()
         if in_order:
             first, lengths = where[::2], where[1::2] - where[::2]
-            before = lengths.cumsum() - lengths
-            inside = np.arange(int(lengths.sum())) + (first - before).repeat(lengths)
-            used[:, inside] += amounts.repeat(lengths, axis=1)
+            total = lengths.cumsum()
+            inside = np.arange(int(total[-1])) + (first - total + lengths).repeat(lengths)
+            # Row by row, as numpy is slow with all rows of some columns.
+            for row_used, more in zip(used, amounts.repeat(lengths, axis=1), strict=True):
+                row_used[inside] += more
         else:
             difference = np.zeros(used.shape, dtype=np.int64)
             rows = np.arange(used.shape[0])[:, None]
@@ -151,9 +164,13 @@ class Availability:
         # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
         # The very first step has none before it, even where the past is forgotten and it is not at instant 0.
         inner = where if where[0] > 0 else where[1:]
-        before = inner - 1
-        same = (used.take(inner, axis=1) == used.take(before, axis=1)).all(axis=0)
-        idle = inner[same & (key.take(inner) ^ key.take(before) <= FOREVER)]
+        # Most steps differ from the one before in the number of leases already.
+        inner = inner[used[-1].take(inner) == used[-1].take(inner - 1)]
+        idle = inner
+        if len(inner):
+            before = inner - 1
+            same = (used.take(inner, axis=1) == used.take(before, axis=1)).all(axis=0)
+            idle = inner[same & (key.take(inner) ^ key.take(before) <= FOREVER)]
         if len(idle):
             keep = np.ones(len(key), dtype=bool)
             keep[idle] = False
@@ -169,7 +186,7 @@ class Availability:
         superseded = np.zeros(len(key), dtype=bool)
         superseded[:-1] = (key[1:] >> _TIME_BITS == key[:-1] >> _TIME_BITS) & (key[1:] & FOREVER <= before)
         keep = ~superseded
-        return self._with(key[keep], self._used[:, keep], before)
+        return self._with(key[keep], self._used.compress(keep, axis=1), before)
 
     def unremembered(self) -> Availability:
         """The same availability without the answers that it has given so far; for measurements."""
@@ -179,13 +196,7 @@ class Availability:
 
     def peak(self, start: int, end: int) -> IntArray:
         """The largest use in ``[start, end)``, shape (classes + 1, hosts)."""
-        low = self._steps.position(start)
-        bounds = np.empty(2 * len(low), dtype=np.int64)
-        bounds[::2] = low
-        bounds[1::2] = self._steps.key.searchsorted(self._steps.base + end)
-        if bounds[-1] == len(self._steps.key):
-            bounds = bounds[:-1]
-        return np.maximum.reduceat(self._used, bounds, axis=1)[:, ::2]
+        return np.maximum.reduceat(self._used, self._steps.bounds(start, end), axis=1)[:, ::2]
 
     def free(self, start: int, end: int) -> IntArray:
         """What no lease uses at any time in ``[start, end)``, shape (classes, hosts)."""
@@ -193,7 +204,7 @@ class Availability:
 
     def free_at(self, instant: int) -> IntArray:
         """What no lease uses at the instant, shape (classes, hosts)."""
-        return self.capacity - self._used[:-1, self._steps.position(instant)]
+        return self.capacity - self._used[:-1].take(self._steps.position(instant), axis=1)
 
     def at(self, instant: int, hosts: IntArray) -> tuple[IntArray, IntArray]:
         """The use of some hosts at an instant, and when it changes next.
@@ -274,7 +285,7 @@ class Availability:
         member = np.zeros(self.capacity.shape[1], dtype=bool)
         member[hosts] = True
         step_hosts = self._steps.hosts()
-        fits = (self._used[:-1] <= (self.capacity - wanted)[:, step_hosts]).all(axis=0)
+        fits = (self._used[:-1] <= (self.capacity - wanted).take(step_hosts, axis=1)).all(axis=0)
         return Places(self._steps, (fits & member[step_hosts]).astype(np.int64))
 
 
@@ -372,13 +383,11 @@ class Places:
 
     def throughout(self, start: int, end: int) -> int:
         """How many VMs fit at once for the whole of ``[start, end)``, each staying where it is."""
-        low = self._steps.position(start)
-        bounds = np.empty(2 * len(low), dtype=np.int64)
-        bounds[::2] = low
-        bounds[1::2] = self._steps.key.searchsorted(self._steps.base + end)
-        if bounds[-1] == len(self._counts):
-            bounds = bounds[:-1]
-        return int(np.minimum.reduceat(self._counts, bounds)[::2].sum())
+        return int(self.on_hosts(start, end).sum())
+
+    def on_hosts(self, start: int, end: int) -> IntArray:
+        """How many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
+        return np.minimum.reduceat(self._counts, self._steps.bounds(start, end))[::2]
 
     def first_start(self, count: int, length: int, earliest: int) -> int | None:
         """The first instant from ``earliest`` on at which so many VMs of the demand could start; none if never.
@@ -397,8 +406,10 @@ class Places:
         if len(begins) < count:
             return None
         begins.sort()
-        gone = np.sort(np.concatenate(closing)).searchsorted(begins)
-        enough = begins.searchsorted(begins, side="right") - gone >= count
+        latest_starts = np.concatenate(closing)
+        latest_starts.sort()
+        # Of several that begin together the last one has all of them before it.
+        enough = np.arange(1, len(begins) + 1) - latest_starts.searchsorted(begins) >= count
         first = int(enough.argmax())
         return int(begins[first]) if enough[first] else None
 

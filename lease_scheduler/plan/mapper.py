@@ -49,51 +49,49 @@ def map_vms(
     """
     if not demands:
         return ()
+    if len(demands) == 1:
+        demand = demands[0]
+        places = availability.places(demand.amounts, demand.eligible, demand.per_host).on_hosts(start, end)
+        if places.sum() < demand.count:
+            return None
+        ranked = selection.rank(hosts_at(availability, start, places.nonzero()[0]), request)
+        return _mapped_alike(places, demand.count, ranked, mapper)
     free = availability.free(start, end)
-    order = largest_first(demands)
-    first = demands[order[0]]
-    places = places_for(free, first)
-    candidates = places.nonzero()[0]
-    if places.sum() < first.count:
-        return None
-    hosts = np.arange(free.shape[1]) if len(demands) > 1 else candidates
-    ranked = selection.rank(hosts_at(availability, start, hosts), request)
-    assignment = _mapped(free, demands, order, places, ranked, mapper)
-    if assignment is None and len(demands) > 1:
+    ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
+    assignment = _mapped(free, demands, ranked, mapper)
+    if assignment is None:
         # Where node sets compete for hosts the policies' choice can be a dead end, even on an empty site. This is how
         # ``plan.explain.too_large`` admitted the lease, so none waits for ever.
-        assignment = _mapped(free, demands, order, places, np.sort(ranked), GREEDY)
+        assignment = _mapped(free, demands, np.sort(ranked), GREEDY)
     return assignment
 
 
-def _mapped(
-    free: IntArray,
-    demands: tuple[Demand, ...],
-    order: list[int],
-    places: IntArray,
-    ranked: IntArray,
-    mapper: Mapper,
-) -> tuple[int, ...] | None:
-    """A host for every VM when node sets and hosts are taken in the given orders.
+def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
+    """A host for each of some VMs that are alike, when hosts are taken in the given order.
 
-    :param places: how many VMs of the first node set each host can take
+    :param places: how many of them each host can take
     """
+    usable = ranked[places[ranked] > 0]
+    taken = distributed(mapper, places[usable], np.zeros(len(usable), dtype=np.int64), count)
+    return None if taken is None else tuple(usable[: len(taken)].repeat(taken).tolist())
+
+
+def _mapped(free: IntArray, demands: tuple[Demand, ...], ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
+    """A host for every VM when hosts are taken in the given order, and the largest VMs first."""
     placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
     present = np.zeros(free.shape[1], dtype=np.int64)
-    for turn, index in enumerate(order):
+    free = free.copy()
+    for index in largest_first(demands):
         demand = demands[index]
-        if turn:
-            places = places_for(free, demand)
+        places = places_for(free, demand)
         usable = ranked[places[ranked] > 0]
         taken = distributed(mapper, places[usable], present[usable], demand.count)
         if taken is None:
             return None
         chosen = usable[: len(taken)]
         placed[index] = chosen.repeat(taken)
-        if turn + 1 < len(order):
-            present[chosen] += taken
-            free = free.copy()
-            free[:, chosen] -= demand.amounts[:, None] * taken
+        present[chosen] += taken
+        free[:, chosen] -= demand.amounts[:, None] * taken
     return tuple(np.concatenate(placed).tolist())
 
 
@@ -115,9 +113,10 @@ def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int)
 
 def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:
     """The hosts as policies see them at an instant."""
-    capacity = availability.capacity[:, numbers]
+    capacity = availability.capacity.take(numbers, axis=1)
     used, unchanged_until = availability.at(instant, numbers)
-    share = np.divide(capacity - used[:-1], capacity, out=np.zeros(capacity.shape), where=capacity > 0)
+    # Of what a host does not have nothing is used.
+    share = (capacity - used[:-1]) / np.maximum(capacity, 1)
     return HostsAt(
         numbers=numbers,
         leases=used[-1],
