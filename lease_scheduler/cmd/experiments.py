@@ -10,6 +10,7 @@ from rich.console import Console
 from lease_scheduler.cmd.campaign import add_execution_options, execution
 from lease_scheduler.simulation.campaigns.runner import run_campaign
 from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
 #: All chapters in one directory.
@@ -33,8 +34,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
     add_execution_options(parser)
-    parser.add_argument("--quick", action="store_true", help="one seed, and the main tables only")
-    parser.set_defaults(func=experiment)
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument(
+        "--quick",
+        action="store_const",
+        const=Extent.QUICK,
+        dest="extent",
+        help="the main tables only, with the first seed",
+    )
+    extent.add_argument(
+        "--once",
+        action="store_const",
+        const=Extent.ONCE,
+        dest="extent",
+        help="everything with the first seed, as often as the dissertation ran it; without this what is judged by its "
+        "mean is repeated with further seeds",
+    )
+    parser.set_defaults(func=experiment, extent=Extent.REPEATED)
 
 
 def experiment(given: argparse.Namespace) -> int:
@@ -44,12 +60,12 @@ def experiment(given: argparse.Namespace) -> int:
     """
     directory = Path(given.output or f"output/{given.name}")
     chapters = CHAPTERS if given.name == _COMPLETE else {given.name: {**CHAPTERS, **FURTHER}[given.name]}
-    cases = [case for chapter in chapters.values() for case in chapter.cases(quick=given.quick)]
+    cases = [case for chapter in chapters.values() for case in chapter.cases(extent=given.extent)]
     outcomes = run_campaign(cases, directory, execution(given), inputs=inputs(), forecast=forecast)
     # Tables are as wide as they have to be where nobody looks at them on a terminal.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
     for name, chapter in chapters.items():
         folder = directory / name if given.name == _COMPLETE else directory
         folder.mkdir(exist_ok=True)
-        chapter.report(outcomes, folder, quick=given.quick, console=console)
+        chapter.report(outcomes, folder, extent=given.extent, console=console)
     return 0

@@ -13,6 +13,7 @@ from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7, haizea_8, haizea_2008
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import SET_ARCHIVE, data_folder
 from lease_scheduler.simulation.experiments.deadlines import TRACES
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.generators.reservations import preset_by_name
 from lease_scheduler.simulation.shipped import shipped_path
 
@@ -20,14 +21,14 @@ from lease_scheduler.simulation.shipped import shipped_path
 class Chapter(Protocol):
     """A module with the experiments of one chapter."""
 
-    def cases(self, *, quick: bool) -> list[Case]:
+    def cases(self, *, extent: Extent) -> list[Case]:
         """Every run.
 
-        :param quick: one seed, and the main table only
+        :param extent: how much of the chapter
         """
         ...
 
-    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
         """Print every check, and write CSV files and plots into the directory.
 
         :param outcomes: by name of the case, of all cases and maybe others
@@ -46,17 +47,27 @@ CHAPTERS: Mapping[str, Chapter] = {
 #: Repetitions that no chapter of the dissertation has.
 FURTHER: Mapping[str, Chapter] = {"haizea-2008": haizea_2008}
 
-#: Family of runs -> CPU seconds without reservations, and what each reservation adds. Measured on a busy machine of
-#: 2026; what counts are the ratios.
-_COSTS = {"ReservationCase": (6.0, 0.012), "ImageCase": (10.0, 0.06), "SuspensionCase": (7.0, 0.025)}
+#: Family of runs, and the log that it is about -> CPU seconds without reservations, and what each reservation adds.
+#: From the journal of the complete set of 2026 on a busy machine; what counts are the ratios.
+_COSTS = {
+    ("ReservationCase", None): (8.0, 0.004),
+    ("ImageCase", None): (17.0, 0.01),
+    ("SuspensionCase", None): (6.0, 0.025),
+    ("DeadlineCase", "BLUE2"): (11.0, 0.0),
+    ("DeadlineCase", "DS"): (33.0, 0.0),
+    ("PriceCase", "BLUE2"): (6.0, 0.0),
+    ("PriceCase", "DS"): (15.0, 0.0),
+    ("RateSweepCase", "BLUE2"): (0.2, 0.0),
+    ("RateSweepCase", "DS"): (0.2, 0.0),
+}
 
-#: CPU seconds of a run of any other family.
-_OTHER_COST = 12.0
+#: The same for a run of any other family.
+_OTHER_COST = (12.0, 0.0)
 
 
 def forecast(case: Case) -> float:
     """CPU seconds that a run will take, roughly."""
-    fixed, each = _COSTS.get(type(case).__name__, (_OTHER_COST, 0.0))
+    fixed, each = _COSTS.get((type(case).__name__, getattr(case, "trace", None)), _OTHER_COST)
     reservations = getattr(case, "reservations", None)
     return fixed if reservations is None else fixed + each * _expected_count(reservations)
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import reservation_checks
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid
 
@@ -21,25 +22,22 @@ _SOURCE = "2008"
 _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, because the files of 2008 are there."
 
 
-def cases(*, quick: bool) -> list[Case]:
-    """Every run; none without the folder of workload logs. See ``chapters.Chapter``.
-
-    :param quick: the sets of table 5.1 only
-    """
+def cases(*, extent: Extent) -> list[Case]:
+    """Every run; none without the folder of workload logs. See ``chapters.Chapter``."""
     if data_folder() is None:
         return []
     table = reservation_checks.cases_of_2008()
-    return list(dict.fromkeys([*table, *([] if quick else reservation_checks.grid_cases(_SOURCE))]))
+    return list(dict.fromkeys([*table, *(reservation_checks.grid_cases(_SOURCE) if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
     """Print every figure and write CSV files and a plot; see ``chapters.Chapter``."""
     if data_folder() is None:
         return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
     groups = {"Table 5.1 with the sets of 2008": reservation_checks.checks_of_2008(outcomes)}
-    if not quick:
+    if extent.is_whole:
         groups["Figure 5.2 with the sets of 2008"] = reservation_checks.grid_checks(outcomes, _SOURCE)
         plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, _SOURCE), directory / "fig-5.2.png")
-    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside

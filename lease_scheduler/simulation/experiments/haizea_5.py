@@ -12,6 +12,7 @@ from lease_scheduler.simulation.experiments import deadline_checks, reservation_
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
 from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.experiments.deadlines import MODES, TRACES
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_against, plot_all_best_effort_grid, plot_utilisation
 
@@ -29,51 +30,45 @@ _SHAPES = {
 }
 
 
-def cases(*, quick: bool) -> list[Case]:
+def cases(*, extent: Extent) -> list[Case]:
     """Every run; see ``chapters.Chapter``.
 
     Without the folder of workload logs, the parts that need logs which cannot be shipped are left out, and said to be.
-
-    :param quick: one seed and table 5.1 only
     """
-    found: list[Case] = [*reservation_checks.table_cases(_seeds(quick))]
-    if not quick:
+    found: list[Case] = [*reservation_checks.table_cases(extent.seeds(_SEEDS))]
+    if extent.is_whole:
         found += reservation_checks.grid_cases("generated")
-    if _has_logs(quick):
+    if _has_logs(extent):
         found += deadline_checks.cases(_DEADLINE_SEED)
     return found
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
     """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
-    seeds, has_logs = _seeds(quick), _has_logs(quick)
-    groups = _checks(outcomes, seeds, quick=quick, has_logs=has_logs)
+    seeds, has_logs = extent.seeds(_SEEDS), _has_logs(extent)
+    groups = _checks(outcomes, seeds, extent=extent, has_logs=has_logs)
     left_out = ""
-    if not has_logs and not quick:
+    if not has_logs and extent.is_whole:
         left_out = "Left out, as LEASE_SCHEDULER_DATA names no folder: table 5.2, figure 5.12."
-    outside = write_report(groups, cases(quick=quick), outcomes, directory, console, left_out)
-    _draw(outcomes, directory, seeds, quick=quick, has_logs=has_logs)
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console, left_out)
+    _draw(outcomes, directory, seeds, extent=extent, has_logs=has_logs)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
 
 
-def _seeds(quick: bool) -> Sequence[int]:
-    return _SEEDS[:1] if quick else _SEEDS
-
-
-def _has_logs(quick: bool) -> bool:
-    return data_folder() is not None and not quick
+def _has_logs(extent: Extent) -> bool:
+    return data_folder() is not None and extent.is_whole
 
 
 def _checks(
-    outcomes: Mapping[str, Outcome], seeds: Sequence[int], *, quick: bool, has_logs: bool
+    outcomes: Mapping[str, Outcome], seeds: Sequence[int], *, extent: Extent, has_logs: bool
 ) -> dict[str, list[Check]]:
     groups = {
         "Baseline (E1.0)": reservation_checks.baseline_checks(outcomes),
         "Table 5.1 (E1.1), mean over seeds": reservation_checks.table_checks(outcomes, seeds),
         "Figures 5.3 to 5.11 as numbers (E1.3)": reservation_checks.shape_checks(outcomes, seeds),
     }
-    if not quick:
+    if extent.is_whole:
         groups["Figure 5.2 (E1.2)"] = reservation_checks.grid_checks(outcomes, "generated")
     if has_logs:
         for step, title in (
@@ -88,12 +83,12 @@ def _checks(
 
 
 def _draw(
-    outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int], *, quick: bool, has_logs: bool
+    outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int], *, extent: Extent, has_logs: bool
 ) -> None:
     for name, (quantity, divisor, quantity_label, measure, measure_divisor, measure_label) in _SHAPES.items():
         panels = reservation_checks.lowess_panels(outcomes, seeds, quantity, measure, (divisor, measure_divisor))
         plot_against(panels, directory / f"{name}.png", quantity=quantity_label, measure=measure_label)
-    if not quick:
+    if extent.is_whole:
         plot_all_best_effort_grid(reservation_checks.grid_ratios(outcomes, "generated"), directory / "fig-5.2.png")
     if has_logs:
         for trace in TRACES:

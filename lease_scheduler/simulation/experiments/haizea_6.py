@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import image_checks
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid, plot_bars
 
 _SEEDS = (1, 2, 3, 4)
 
 
-def cases(*, quick: bool) -> list[Case]:
-    """Every run; see ``chapters.Chapter``.
-
-    :param quick: one seed and table 6.1 only
-    """
-    table = image_checks.cases(_seeds(quick))
-    return list(dict.fromkeys([*table, *([] if quick else image_checks.grid_cases())]))
+def cases(*, extent: Extent) -> list[Case]:
+    """Every run; see ``chapters.Chapter``."""
+    table = image_checks.cases(extent.seeds(_SEEDS))
+    return list(dict.fromkeys([*table, *(image_checks.grid_cases() if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
     """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
-    seeds = _seeds(quick)
+    seeds = extent.seeds(_SEEDS)
     groups = {
         "Table 6.1 (E3), mean over seeds": image_checks.table_checks(outcomes, seeds),
         "What table 6.1 says of bandwidth and reuse": image_checks.ratio_checks(outcomes, seeds),
         "Promises, transfers and figure 6.2 on the three sets": image_checks.promise_checks(outcomes, seeds),
     }
-    if not quick:
+    if extent.is_whole:
         groups["Figure 6.2, all sets"] = image_checks.grid_checks(outcomes)
         plot_all_best_effort_grid(image_checks.grid_ratios(outcomes), directory / "fig-6.2.png")
-    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
     for name, column, divisor, label in (
         ("table-6.1-wait", "mean_wait_s", 1000, "mean wait (1000 s)"),
         ("table-6.1-slowdown", "mean_slowdown", 1, "mean bounded slowdown"),
@@ -43,7 +41,3 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, con
         plot_bars(image_checks.bars(outcomes, seeds, column, divisor), directory / f"{name}.png", measure=label)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
-
-
-def _seeds(quick: bool) -> Sequence[int]:
-    return _SEEDS[:1] if quick else _SEEDS

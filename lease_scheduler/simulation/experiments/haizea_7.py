@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -10,25 +10,23 @@ from rich.console import Console
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import suspension_checks
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 
 _SEEDS = (1, 2, 3, 4)
 
 
-def cases(*, quick: bool) -> list[Case]:
-    """Every run; see ``chapters.Chapter``.
-
-    :param quick: one seed and table 7.1 only
-    """
-    table = suspension_checks.table_cases(_seeds(quick))
-    return list(dict.fromkeys([*table, *([] if quick else suspension_checks.grid_cases())]))
+def cases(*, extent: Extent) -> list[Case]:
+    """Every run; see ``chapters.Chapter``."""
+    table = suspension_checks.table_cases(extent.seeds(_SEEDS))
+    return list(dict.fromkeys([*table, *(suspension_checks.grid_cases() if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
     """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
-    groups = {"Table 7.1 (E5), mean over seeds": suspension_checks.table_checks(outcomes, _seeds(quick))}
-    if not quick:
+    groups = {"Table 7.1 (E5), mean over seeds": suspension_checks.table_checks(outcomes, extent.seeds(_SEEDS))}
+    if extent.is_whole:
         groups["Figures 7.4 and 7.5 as numbers (E5)"] = suspension_checks.grid_checks(outcomes)
         for exclusion in Exclusion:
             plot_lines(
@@ -37,10 +35,6 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, con
                 quantity="memory of a VM (MB)",
                 measure="time to finish all best-effort leases\n(instantaneous suspension = 1)",
             )
-    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
-
-
-def _seeds(quick: bool) -> Sequence[int]:
-    return _SEEDS[:1] if quick else _SEEDS

@@ -11,6 +11,7 @@ from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import pricing_checks
 from lease_scheduler.simulation.experiments.best_effort_and_reservations import data_folder
 from lease_scheduler.simulation.experiments.deadlines import TRACES, USERS
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_rate_curves, plot_shares, plot_utilisation
 
@@ -24,22 +25,19 @@ _LEFT_OUT = (
 _FIGURES = {"BLUE2": ("8.1", "8.3"), "DS": ("8.2", "8.4")}
 
 
-def cases(*, quick: bool) -> list[Case]:
-    """Every run; none without the folder of workload logs. See ``chapters.Chapter``.
-
-    :param quick: one seed, and leases that may start early only
-    """
+def cases(*, extent: Extent) -> list[Case]:
+    """Every run; none without the folder of workload logs. See ``chapters.Chapter``."""
     if data_folder() is None:
         return []
-    early = pricing_checks.cases(_seeds(quick))
-    return list(dict.fromkeys([*early, *([] if quick else pricing_checks.grid_cases())]))
+    early = pricing_checks.cases(extent.seeds(_SEEDS))
+    return list(dict.fromkeys([*early, *(pricing_checks.grid_cases() if extent.is_whole else [])]))
 
 
-def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
+def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
     """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
     if data_folder() is None:
         return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
-    seeds = _seeds(quick)
+    seeds = extent.seeds(_SEEDS)
     groups = {
         "Figures 8.1 and 8.2 (E6): share of all that users would pay, mean over seeds": pricing_checks.share_checks(
             outcomes, seeds
@@ -50,17 +48,13 @@ def report(outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, con
         "Figure 8.5: utilisation": pricing_checks.utilisation_checks(outcomes, seeds),
         "Sums": pricing_checks.sum_checks(outcomes, pricing_checks.cases(seeds)),
     }
-    if not quick:
+    if extent.is_whole:
         groups["The other starts, one seed"] = pricing_checks.grid_checks(outcomes)
         groups["Sums over all starts"] = pricing_checks.sum_checks(outcomes, pricing_checks.grid_cases())
-    outside = write_report(groups, cases(quick=quick), outcomes, directory, console)
+    outside = write_report(groups, cases(extent=extent), outcomes, directory, console)
     _draw(outcomes, directory, seeds)
     console.print(f"Tables, figures and single runs are in {directory}")
     return outside
-
-
-def _seeds(quick: bool) -> Sequence[int]:
-    return _SEEDS[:1] if quick else _SEEDS
 
 
 def _draw(outcomes: Mapping[str, Outcome], directory: Path, seeds: Sequence[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.console import Console
 from lease_scheduler.cmd.lease_sim import main
 from lease_scheduler.simulation.campaigns.case import Case, Outcome, parameters_of
 from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
+from lease_scheduler.simulation.experiments.extent import Extent
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,11 @@ class SmallChapter:
     numbers: tuple[int, ...]
     folder: Path
 
-    def cases(self, *, quick: bool) -> list[Case]:
-        return [Small(number, self.folder) for number in self.numbers[: 1 if quick else None]]
+    def cases(self, *, extent: Extent) -> list[Case]:
+        return [Small(number, self.folder) for number in self.numbers[: None if extent.is_whole else 1]]
 
-    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, quick: bool, console: Console) -> int:
-        own = {case.name: outcomes[case.name]["run"] for case in self.cases(quick=quick)}
+    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+        own = {case.name: outcomes[case.name]["run"] for case in self.cases(extent=extent)}
         with (directory / "runs.csv").open("w", newline="") as stream:
             csv.writer(stream).writerows(own.items())
         return 0
@@ -72,10 +74,34 @@ def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pyt
 
 def test_names_tell_all_runs_apart_and_every_run_has_a_forecast() -> None:
     chapters = (*CHAPTERS.values(), *FURTHER.values())
-    cases = [case for chapter in chapters for quick in (True, False) for case in chapter.cases(quick=quick)]
+    cases = [case for chapter in chapters for extent in Extent for case in chapter.cases(extent=extent)]
     by_name: dict[str, dict[str, Any]] = {}
     for case in cases:
         assert by_name.setdefault(case.name, parameters_of(case)) == parameters_of(case)
         assert forecast(case) > 0
     assert len(by_name) > 500
     assert all(path.is_file() for path in inputs())
+
+
+@pytest.mark.parametrize("name", [*CHAPTERS, *FURTHER])
+def test_each_extent_holds_all_runs_of_the_smaller_ones(name: str) -> None:
+    chapter = {**CHAPTERS, **FURTHER}[name]
+    quick, once, repeated = ({case.name for case in chapter.cases(extent=extent)} for extent in Extent)
+    assert quick <= once <= repeated
+    assert {getattr(case, "seed", 1) for case in chapter.cases(extent=Extent.ONCE)} <= {0, 1}
+
+
+@pytest.mark.skipif(
+    "LEASE_SCHEDULER_DATA" not in os.environ, reason="needs the recorded data; set LEASE_SCHEDULER_DATA to its folder"
+)
+def test_once_is_the_dissertations_own_number_of_runs() -> None:
+    # haizea 5.1 to 5.6: some 1,100 for experiments E1, E2, E3, E5 and E6.
+    names = {case.name for chapter in CHAPTERS.values() for case in chapter.cases(extent=Extent.ONCE)}
+    assert 1_050 <= len(names) <= 1_150
+
+
+def test_an_experiment_is_quick_or_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["experiment", "haizea-5", "--quick", "--once"])
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from rich.console import Console
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments import haizea_6, haizea_7, image_checks, suspension_checks
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.image_transfers import ImageCase
 from lease_scheduler.simulation.experiments.suspension_parameters import CORES, CORES_PER_HOST, SuspensionCase
 
@@ -38,16 +39,16 @@ def _like_the_dissertation(case: Case) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_every_figure_of_the_dissertation_s_shape_passes(quick: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extent", Extent)
+def test_every_figure_of_the_dissertation_s_shape_passes(extent: Extent, tmp_path: Path) -> None:
     """And every one is judged: both experiments print, write and draw what they have."""
 
     for experiment, pictures in ((haizea_6, {"table-6.1-wait.png", "table-6.1-slowdown.png"}), (haizea_7, set[str]())):
         directory = tmp_path / experiment.__name__
         directory.mkdir()
-        outcomes = {case.name: _like_the_dissertation(case) for case in experiment.cases(quick=quick)}
+        outcomes = {case.name: _like_the_dissertation(case) for case in experiment.cases(extent=extent)}
 
-        outside = experiment.report(outcomes, directory, quick=quick, console=Console(quiet=True))
+        outside = experiment.report(outcomes, directory, extent=extent, console=Console(quiet=True))
 
         report = (directory / "report.txt").read_text()
         assert outside == 0, report

@@ -23,6 +23,7 @@ from lease_scheduler.simulation.experiments import (
     pricing_strategies,
 )
 from lease_scheduler.simulation.experiments.deadlines import MODES, USERS, DeadlineCase, annotated, run_settings
+from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.pricing_strategies import PARTS, PriceCase, RateSweepCase, revenue_shares
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
@@ -64,15 +65,15 @@ def _worth(deadline: str) -> dict[str, float]:
     return {"all": 1.0, "done": _MOST[deadline], "rejected": 1 - _MOST[deadline]}
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("extent", Extent)
 def test_every_figure_of_the_dissertation_s_shape_passes(
-    quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    extent: Extent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And every one is judged; what the experiment has is printed, written and drawn."""
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
-    outcomes = {case.name: _like_the_dissertation(case) for case in haizea_8.cases(quick=quick)}
+    outcomes = {case.name: _like_the_dissertation(case) for case in haizea_8.cases(extent=extent)}
 
-    outside = haizea_8.report(outcomes, tmp_path, quick=quick, console=Console(quiet=True))
+    outside = haizea_8.report(outcomes, tmp_path, extent=extent, console=Console(quiet=True))
 
     assert outside == 0, (tmp_path / "report.txt").read_text()
     figures = {f"fig-{name}.png" for name in ("8.1-blue2", "8.2-ds", "8.3-blue2", "8.4-ds", "8.5-blue2", "8.5-ds")}
@@ -183,10 +184,10 @@ def test_the_experiment_on_a_small_workload(
     for module in (deadlines, pricing_strategies):
         monkeypatch.setattr(module, "read_trace", lambda name: _made_up(name, 20))
     monkeypatch.setenv("LEASE_SCHEDULER_DATA", str(tmp_path))
-    cases = haizea_8.cases(quick=True)
+    cases = haizea_8.cases(extent=Extent.QUICK)
     outcomes = {case.name: case.run() for case in cases}
 
-    haizea_8.report(outcomes, tmp_path, quick=True, console=Console(width=160))
+    haizea_8.report(outcomes, tmp_path, extent=Extent.QUICK, console=Console(width=160))
 
     assert "Figures 8.3 and 8.4: rates" in capsys.readouterr().out
     assert all(check.passed for check in pricing_checks.sum_checks(outcomes, pricing_checks.cases((1,))))
@@ -206,8 +207,8 @@ def test_without_the_folder_of_logs_it_says_that_nothing_was_run(
 ) -> None:
     monkeypatch.delenv("LEASE_SCHEDULER_DATA", raising=False)
 
-    assert haizea_8.cases(quick=False) == []
-    assert haizea_8.report({}, tmp_path, quick=False, console=Console(quiet=True)) == 0
+    assert haizea_8.cases(extent=Extent.REPEATED) == []
+    assert haizea_8.report({}, tmp_path, extent=Extent.REPEATED, console=Console(quiet=True)) == 0
 
     report = (tmp_path / "report.txt").read_text()
     assert report.startswith("Left out, as LEASE_SCHEDULER_DATA names no folder: everything")
