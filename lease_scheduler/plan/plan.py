@@ -385,7 +385,7 @@ class Plan:
 
     def forget(self, before: int) -> None:
         """Drop the past from the availability when it has grown enough to be worth the work."""
-        if self.availability.step_count > 2 * self._steps_after_forgetting:
+        if self.availability.step_count > 1.25 * self._steps_after_forgetting:
             self.availability = self.availability.forgotten(before)
             self._steps_after_forgetting = max(self.availability.step_count, 256)
 

@@ -223,7 +223,7 @@ def test_host_in_use(site: Site) -> None:
 
 def test_life_of_a_lease(site: Site) -> None:
     """What the API takes in, the engine starts and ends, and the API shows it."""
-    lease = site.lease(site.member, duration=2)
+    lease = site.lease(site.member, duration=5)
 
     def shown() -> Document:
         found: Document = site.ask(site.member, "GET", f"leases/{lease['id']}").json()["lease"]

@@ -169,7 +169,7 @@ def test_a_lease_from_its_request_to_its_end(
             assert answer.ok, answer.text
             return answer.json() if answer.content else None
 
-        asked = {"name": "short", "kind": "immediate", "duration": 2, "nodes": _NODES}
+        asked = {"name": "short", "kind": "immediate", "duration": 5, "nodes": _NODES}
         lease = ask("POST", "leases", asked)["lease"]
         assert lease["project_id"] == member.project_id
         assert wait_until(lambda: ask("GET", f"leases/{lease['id']}")["lease"]["state"] == "done", _LIMIT)

@@ -36,7 +36,7 @@ def test_counts_are_equal_to_what_was_done(make: Make) -> None:
     rest = Rest(service)
     rest.register(4)
     for number in range(3):
-        rest.lease(f"short-{number}", "immediate", duration=1)
+        rest.lease(f"short-{number}", "immediate", duration=5)
     assert rest.ask("GET", "leases/nobody").status_code == 404
     assert requests.get(f"{service.url}/nowhere/at/all", timeout=30).status_code == 404
     refused = {"name": "large", "kind": "immediate", "nodes": [{"count": 9, "resources": {"VCPU": 8}}], "duration": 5}
@@ -71,7 +71,7 @@ def test_notifications_that_nobody_wants_do_not_pile_up(make: Make) -> None:
     service.start()
     rest = Rest(service)
     rest.register(1)
-    lease = rest.lease("short", "immediate", duration=1)
+    lease = rest.lease("short", "immediate", duration=5)
     path = f"leases/{lease['id']}"
     assert wait_until(lambda: rest.get(path)["lease"]["state"] == "done", 60), rest.get(f"{path}/history")
     database = next(service.folder.rglob("lease-scheduler.sqlite"))

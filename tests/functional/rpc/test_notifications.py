@@ -93,10 +93,10 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
     programs: Programs, listener: Listener, engine: wiring.EngineService
 ) -> None:
     client = programs.client()
-    lease = lease_document("näme", "immediate", duration=3)
+    lease = lease_document("näme", "immediate", duration=8)
     client.create_lease(CONTEXT, lease)
     client.update_lease(CONTEXT, lease["id"], {"name": "other"})
-    refused = lease_document("too large", "immediate", 99, duration=3)
+    refused = lease_document("too large", "immediate", 99, duration=8)
     with pytest.raises(RefusedError):
         client.create_lease(CONTEXT, refused)
     whole = ["lease.create", "lease.event.start_lease", "lease.update", "lease.event.end_lease"]
