@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
+from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.states import LeaseState
 
@@ -35,10 +36,14 @@ def lease(
     if start is None and row["kind"] == "reservation":
         start = row["requested_start"]
     if row["kind"] == "reservation" and row["requested_start"] is not None:
-        # A reservation's interval is what was promised, also when it began late, ended early or never began.
+        # A reservation's interval is what was promised, also when it began late or never began; one that is ended early
+        # ends when it is told to, though its servers may take a while to be gone.
         start = row["requested_start"]
-        took_place = row["ended"] is not None and row["ended"] > start
-        end = row["ended"] if took_place else start + row["duration"]
+        is_stopping = bool(operations) and operations[-1]["kind"] == OperationKind.STOP.value
+        if row["ended"] is not None and row["ended"] > start:
+            end = row["ended"]
+        elif not is_stopping or end is None:
+            end = start + row["duration"]
     return {
         "id": row["id"],
         "number": row["sequence"] + 1,

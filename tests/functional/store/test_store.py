@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Engine, func, select
 
+from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.records import BreachRecord, Changes, DeposedError, Intent, RevenueRecord
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -355,6 +357,30 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
     (row,) = reader.penalties("project", 30, 32)
     assert row["penalty"] == pytest.approx(4 / 3)
     assert reader.penalties("project", 33, 99) == []
+
+
+def test_a_reservation_that_is_ended_early_ends_when_it_is_told_to(database: Engine) -> None:
+    """Also while its servers are being stopped; until then its interval is what was promised."""
+    store = _leading(database)
+    values.hosts(store)
+    lease = values.lease(0, reservations=(Reservation((1, 2, 1), 20, 20, 40, 45, Closing.SHUTDOWN),))
+    request = replace(lease.request, kind=LeaseKind.RESERVATION, start=20, preemptible=False)
+    lease = replace(lease, request=request, state=LeaseState.ACTIVE, started=20)
+    changes = values.changes_of(lease, values.document(lease))
+    changes.begun = []
+    store.commit(changes)
+    reader = SqlReader(database)
+
+    def shown() -> tuple[int, str | None]:
+        view = reader.lease(lease.lease_id)
+        assert view is not None
+        return view["end"], view["operation"]
+
+    assert shown() == (120, None)
+    stopping = Changes(40)
+    stopping.begun = [Intent(1, lease.lease_id, Operation(OperationKind.STOP, lease.lease_id, (1, 2, 1), 40, 45))]
+    store.commit(stopping)
+    assert shown() == (40, "stop")
 
 
 def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> None:
