@@ -168,6 +168,7 @@ def cluster(tmp_path: Path) -> Iterator[str]:
 def test_a_cluster_gives_the_same_results(multi_conf: Path, tmp_path: Path, cluster: str) -> None:
     """The tables are the same bytes, and what is done there is not repeated here."""
     pytest.importorskip("distributed")
+    multi_conf.write_text(MULTI_CONF.replace("t10 t20 t30", "t10"))
     words = _campaign(multi_conf, tmp_path / "far", "--scheduler", cluster)
     far = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     assert far.returncode == 0, far.stderr
@@ -177,7 +178,7 @@ def test_a_cluster_gives_the_same_results(multi_conf: Path, tmp_path: Path, clus
     with (tmp_path / "far" / "perrun.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert {(row["profile"], row["injectfile"]) for row in rows} == {
-        (profile, injection) for profile in ("nosr", "sr") for injection in ("", "t10", "t20", "t30")
+        (profile, injection) for profile in ("nosr", "sr") for injection in ("", "t10")
     }
     again = subprocess.run(
         _campaign(multi_conf, tmp_path / "far"), capture_output=True, text=True, timeout=300, check=True
