@@ -33,7 +33,7 @@ class Reach:
         self._now = now
         self._transfers = _transfers_of(context.plan)
         self._with_any_image: dict[int, frozenset[int]] = {}
-        self._with_own_image: dict[Alike, frozenset[int]] = {}
+        self._instants_of: dict[Alike, frozenset[int]] = {}
         self._windows: dict[Hashable, tuple[Availability, list[int]]] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
@@ -43,7 +43,7 @@ class Reach:
         if transfers is not self._transfers:
             self._transfers = transfers
             self._with_any_image.clear()
-            self._with_own_image.clear()
+            self._instants_of.clear()
         seconds = need.alike.image_seconds
         # What is asked first is asked once for leases with all kinds of images.
         if seconds is not None and self._finds_too_little(need, self._instants_with_any_image(need.alike, seconds)):
@@ -62,7 +62,7 @@ class Reach:
 
     def _instants(self, alike: Alike) -> frozenset[int]:
         """When such leases may begin at the soonest, on whichever hosts."""
-        found = self._with_own_image.get(alike)
+        found = self._instants_of.get(alike)
         if found is None:
             if alike.moved_after is not None:
                 found = frozenset((self._now, self._now + alike.moved_after))
@@ -70,7 +70,7 @@ class Reach:
                 found = self._not_past(possible_instants(self._context.plan, alike.request))
             else:
                 found = frozenset((self._now,))
-            self._with_own_image[alike] = found
+            self._instants_of[alike] = found
         return found
 
     def _instants_with_any_image(self, alike: Alike, seconds: int) -> frozenset[int]:
