@@ -10,7 +10,7 @@ class Extent(Enum):
     """How much of the experiments is run: a first look, everything once, or with repetitions.
 
     :cvar QUICK: the main tables, with the first seed
-    :cvar ONCE: everything, as often as the dissertation ran it: with the first seed
+    :cvar ONCE: everything, with the first seed alone, as the dissertation did
     :cvar REPEATED: everything, and what is judged by its mean with all seeds
     """
 

@@ -94,7 +94,7 @@ def test_each_extent_holds_all_runs_of_the_smaller_ones(name: str) -> None:
 @pytest.mark.skipif(
     "LEASE_SCHEDULER_DATA" not in os.environ, reason="needs the recorded data; set LEASE_SCHEDULER_DATA to its folder"
 )
-def test_once_is_the_dissertations_own_number_of_runs() -> None:
+def test_once_is_about_as_many_runs_as_the_dissertation_has() -> None:
     # haizea 5.1 to 5.6: some 1,100 for experiments E1, E2, E3, E5 and E6.
     names = {case.name for chapter in CHAPTERS.values() for case in chapter.cases(extent=Extent.ONCE)}
     assert 1_050 <= len(names) <= 1_150
