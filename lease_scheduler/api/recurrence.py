@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 
 from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
 
@@ -23,6 +23,10 @@ _PARTS = {
     "WKST": re.compile("MO|TU|WE|TH|FR|SA|SU"),
 }
 
+#: After so many years the Gregorian calendar repeats itself, weekdays and all.
+_CYCLE_YEARS = 400
+_CYCLE = timedelta(days=146_097)
+
 
 def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
     """The instants that a rule means, ascending.
@@ -39,15 +43,20 @@ def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
     horizon = start + timedelta(days=days)
     try:
         until = _until(parts.pop("UNTIL", None), horizon)
-        # A rule that nothing fits would be searched to the end of time; the horizon ends the search.
+        # UNTIL ends a search that finds something; a rule that nothing fits is searched to the end of the calendar. So
+        # that this is near, the rule is evaluated in the last cycle.
+        later = (MAXYEAR - horizon.year) // _CYCLE_YEARS * _CYCLE
         text = ";".join(f"{key}={value}" for key, value in parts.items())
         found: list[int] = []
-        for date in rrulestr(f"{text};UNTIL={until:%Y%m%dT%H%M%SZ}", dtstart=start):
+        for date in rrulestr(f"{text};UNTIL={until + later:%Y%m%dT%H%M%SZ}", dtstart=start + later):
             if len(found) == count:
                 break
-            found.append(int(date.timestamp()))
+            found.append(int((date - later).timestamp()))
             if len(found) > maximum:
                 raise _wrong(f"must mean {maximum} leases at most")
+    except IndexError as error:
+        # How dateutil looks for the ninth Monday of December.
+        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that no month has") from error
     except (ValueError, OverflowError) as error:
         raise _wrong(f"is no recurrence rule: {error}") from error
     if not found:
@@ -70,6 +79,8 @@ def _parts(rule: str) -> dict[str, str]:
         parts[key] = value
     if "FREQ" not in parts:
         raise _wrong("must say FREQ, like FREQ=WEEKLY;COUNT=10")
+    if parts["FREQ"] == "HOURLY" and "BYSETPOS" in parts:
+        raise _wrong("BYSETPOS chooses among days; it cannot be with FREQ=HOURLY")
     if ("COUNT" in parts) == ("UNTIL" in parts):
         raise _wrong("must have an end: give COUNT or UNTIL, and not both")
     return parts

@@ -58,6 +58,9 @@ def test_when(rule: str, expected: list[str]) -> None:
         ("FREQ=DAILY;COUNT=51", "must mean 50 leases at most"),
         ("FREQ=YEARLY;COUNT=3", "only 2 of 3 leases lie within 400 days"),
         ("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3", "means no lease at all"),
+        ("FREQ=HOURLY;BYSETPOS=50;COUNT=3", "cannot be with FREQ=HOURLY"),
+        ("FREQ=MONTHLY;BYDAY=9MO;COUNT=2", "BYDAY=9MO names a day that no month has"),
+        ("FREQ=DAILY;INTERVAL=7;BYDAY=MO;COUNT=2", "means no lease at all"),
         ("FREQ=DAILY;COUNT=3\nEXDATE:20300202", "is not right"),
     ],
 )
@@ -72,7 +75,9 @@ def test_what_is_wrong(rule: str, problem: str) -> None:
 _PART = st.one_of(
     st.sampled_from(["FREQ=YEARLY", "FREQ=MONTHLY", "FREQ=WEEKLY", "FREQ=DAILY", "FREQ=HOURLY", "COUNT=5"]),
     st.from_regex(r"(BYDAY|BYMONTHDAY|BYMONTH|BYSETPOS)=[-+0-9A-Z,]{1,6}", fullmatch=True),
-    st.sampled_from(["BYDAY=0MO", "BYDAY=53MO", "BYMONTHDAY=99", "BYMONTH=13", "BYSETPOS=-400", "UNTIL=00000000"]),
+    st.sampled_from(
+        ["BYDAY=0MO", "BYDAY=9MO", "BYDAY=-53MO", "BYMONTHDAY=99", "BYMONTH=13", "BYSETPOS=-400", "UNTIL=00000000"]
+    ),
     st.text(max_size=6),
 )
 
