@@ -38,12 +38,13 @@ class EmulatedImages:
         bandwidth = self._behaviour.image_bandwidth
         if bandwidth is None or order.request is None:
             return 0
-        longest = 0.0
+        now, longest = self._now(), 0.0
         for image, hosts in order.request.images_on(order.hosts).items():
-            seconds = image.size_mb * 8 / bandwidth
-            if any(not self._has(host, image.image_id) for host in hosts):
-                longest = max(longest, seconds)
-            self._put(hosts, image.image_id, round(self._now() + seconds))
+            fetched = now + image.size_mb * 8 / bandwidth
+            self._put(hosts, image.image_id, round(fetched))
+            # Who boots while the image is being brought waits for it.
+            there = max(self._since(host, image.image_id) for host in hosts)
+            longest = max(longest, min(fetched, there) - now)
         return longest
 
     def carry(self, order: ImageOrder) -> ImageProgress:
@@ -75,9 +76,11 @@ class EmulatedImages:
             query = "SELECT host FROM images WHERE image = ? AND since <= ?"
             return frozenset(row[0] for row in self._database.execute(query, (image_id, self._now())).fetchall())
 
-    def _has(self, host: str, image_id: str) -> bool:
-        query = "SELECT 1 FROM images WHERE host = ? AND image = ? AND since <= ?"
-        return self._database.execute(query, (host, image_id, self._now())).fetchone() is not None
+    def _since(self, host: str, image_id: str) -> int:
+        """When an image that is known there is or was complete."""
+        query = "SELECT since FROM images WHERE host = ? AND image = ?"
+        (since,) = self._database.execute(query, (host, image_id)).fetchone()
+        return int(since)
 
     def _put(self, hosts: frozenset[str], image_id: str, since: int) -> None:
         self._database.executemany(
