@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.service.server_templates import check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
@@ -73,9 +73,8 @@ class LeaseDocuments:
         site = self._site
         now = site.work.now
         merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
-        if "end" in changes or "start" in changes:
+        if "end" in changes:
             merged["duration"] = None
-            merged.setdefault("end", None)
         named = {each["id"]: each for each in changes.get("reservations") or ()}
         merged["reservations"] = [
             {
@@ -89,16 +88,16 @@ class LeaseDocuments:
         unknown = set(named) - {record.reservation_id for record in document.reservations}
         if unknown:
             raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
-        started = lease.started if lease.active_since is not None else None
-        begun = started if started is not None else now
-        terms = build_terms(merged, site.pool(), begun if started is not None else now, lease.request.submitted)
+        has_begun = lease.active_since is not None or lease.is_prepared or lease.lease_id in site.engine.operations
+        since = _counted_from(lease, now) if has_begun else now
+        terms = build_terms(merged, site.pool(), since, lease.request.submitted)
         request = terms.request
         if not named:
             # Hosts stay as they were chosen unless the reservation itself is changed.
             request = replace(request, nodes=lease.request.nodes)
         else:
             request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
-        if started is not None and request.start is not None:
+        if has_begun and "start" not in changes:
             request = replace(request, start=lease.request.start)
         return request, terms
 
@@ -115,6 +114,15 @@ class LeaseDocuments:
                 for new, old in zip(terms.document.reservations, document.reservations, strict=True)
             ),
         )
+
+
+def _counted_from(lease: Lease, now: int) -> int:
+    """Where the length of a lease that has begun begins: also servers that came late leave at its end."""
+    if lease.kind is LeaseKind.RESERVATION and lease.request.start is not None:
+        return lease.request.start
+    if lease.kind is LeaseKind.IMMEDIATE and lease.reservations:
+        return lease.reservations[0].run_end - lease.request.duration
+    return now
 
 
 def moved_before_end(document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease) -> LeaseDocument:

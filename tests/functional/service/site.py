@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import Hypervisor, Order
 from lease_scheduler.cloud.emulated import EmulatedCloud
 from lease_scheduler.engine.state import EngineOptions
@@ -59,8 +60,8 @@ class JumpingClock:
 class RecordingCloud(EmulatedCloud):
     """A cloud that tells of which trusts it was told to destroy everything."""
 
-    def __init__(self, path: str, clock: JumpingClock) -> None:
-        super().__init__(path, clock)
+    def __init__(self, path: str, clock: JumpingClock, boot_time: int) -> None:
+        super().__init__(path, clock, CloudBehaviour(boot_time=boot_time))
         self.destroyed: list[str | None] = []
 
     def perform(self, order: Order, step: str) -> int | None:
@@ -79,6 +80,7 @@ class Service:
         policies: dict[str, str],
         penalty: str = "none",
         refund_share: float = 1.0,
+        boot_time: int = 0,
         **options: Any,
     ) -> None:
         self._options, self._refund_share = options, refund_share
@@ -87,7 +89,7 @@ class Service:
         migrate.upgrade(self._database)
         self.reader = SqlReader(self._database)
         self.clock = JumpingClock()
-        self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock)
+        self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock, boot_time)
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
         self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
