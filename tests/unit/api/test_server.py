@@ -51,7 +51,8 @@ def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: py
         ending.result(10)
     with pytest.raises(ConnectionRefusedError):
         _get(server.url)
-    assert caplog.records == []
+    # A request waits for a moment where a thread is not running yet.
+    assert [record for record in caplog.records if record.name != "waitress.queue"] == []
 
 
 def test_ends_while_many_ask(caplog: pytest.LogCaptureFixture) -> None:
