@@ -56,7 +56,7 @@ def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
                 raise _wrong(f"must mean {maximum} leases at most")
     except IndexError as error:
         # How dateutil looks for the ninth Monday of December.
-        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that no month has") from error
+        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that there never is") from error
     except (ValueError, OverflowError) as error:
         raise _wrong(f"is no recurrence rule: {error}") from error
     if not found:

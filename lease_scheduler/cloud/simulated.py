@@ -30,7 +30,7 @@ class SimulatedCloud:
         self._work_done: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
         # Since when hosts have images, or will have them.
-        self._images: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        self._images: defaultdict[int, dict[str, float]] = defaultdict(dict)
         for failure in behaviour.host_failures:
             self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
             self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
@@ -109,7 +109,11 @@ class SimulatedCloud:
         if image is None or bandwidth is None or operation.kind is not OperationKind.START:
             return 0
         now = operation.begun
-        lacking = [host for host in set(operation.assignment) if self._images[host].get(image.image_id, now + 1) > now]
-        for host in lacking:
-            self._images[host][image.image_id] = now
-        return image.size_mb * 8 / bandwidth if lacking else 0
+        fetched = now + image.size_mb * 8 / bandwidth
+        longest = 0.0
+        for host in set(operation.assignment):
+            # Who boots while the image is being brought waits for it.
+            there = min(fetched, self._images[host].get(image.image_id, fetched))
+            self._images[host][image.image_id] = there
+            longest = max(longest, there - now)
+        return longest

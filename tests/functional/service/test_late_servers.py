@@ -19,6 +19,7 @@ _LIMIT = 30.0
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
+    """The engine of two hosts that take a while to boot."""
     made = Service(tmp_path, "constant", {}, boot_time=_BOOT_TIME)
     yield made
     made.close()
@@ -50,7 +51,7 @@ def test_they_leave_at_the_end_that_is_asked_for(service: Service, kind: str, by
 
 
 @pytest.mark.parametrize("kind", ["reservation", "immediate"])
-def test_another_one_costs_no_time(service: Service, kind: str) -> None:
+def test_one_more_of_them_does_not_move_the_end(service: Service, kind: str) -> None:
     lease_id, end = _begun(service, kind)
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
     (reservation,) = service.view(lease_id)["reservations"]

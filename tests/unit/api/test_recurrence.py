@@ -59,7 +59,7 @@ def test_when(rule: str, expected: list[str]) -> None:
         ("FREQ=YEARLY;COUNT=3", "only 2 of 3 leases lie within 400 days"),
         ("FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;COUNT=3", "means no lease at all"),
         ("FREQ=HOURLY;BYSETPOS=50;COUNT=3", "cannot be with FREQ=HOURLY"),
-        ("FREQ=MONTHLY;BYDAY=9MO;COUNT=2", "BYDAY=9MO names a day that no month has"),
+        ("FREQ=MONTHLY;BYDAY=9MO;COUNT=2", "BYDAY=9MO names a day that there never is"),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO;COUNT=2", "means no lease at all"),
         ("FREQ=DAILY;COUNT=3\nEXDATE:20300202", "is not right"),
     ],

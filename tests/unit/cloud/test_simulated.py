@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
@@ -71,6 +73,13 @@ def test_images_are_fetched_once_a_host() -> None:
     assert _events(cloud) == [(EventKind.COMPLETED, 90)]
     cloud.begin(_operation(OperationKind.START, 1000, 1000, DiskImage("a", 1024)))
     assert _events(cloud) == [(EventKind.COMPLETED, 1008)]
+
+
+def test_who_boots_while_an_image_is_fetched_waits_for_the_rest() -> None:
+    cloud = SimulatedCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
+    cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
+    cloud.begin(replace(_operation(OperationKind.START, 60, 60, DiskImage("a", 1024)), lease_id="2"))
+    assert _events(cloud) == [(EventKind.COMPLETED, 90), (EventKind.COMPLETED, 90)]
 
 
 def test_hosts_die_and_come_back() -> None:

@@ -1,0 +1,35 @@
+"""Disk images on the hosts of the emulated cloud."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from threading import Lock
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.driver import ImageOrder, Order
+from lease_scheduler.cloud.emulated_images import EmulatedImages
+from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.resources import Resources
+
+#: 30 s at 1,000 Mb/s.
+_IMAGE = DiskImage("x", 3_750)
+
+
+def _boot(*hosts: str) -> Order:
+    nodes = (NodeSet(len(hosts), Resources({"VCPU": 1})),)
+    return Order(1, "1", None, hosts, LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, software=_IMAGE))
+
+
+def test_who_boots_waits_for_what_is_missing() -> None:
+    """A whole fetch on a host that knows nothing of the image, the rest where it is being brought, else nothing."""
+    now = 100
+    with closing(sqlite3.connect(":memory:")) as database:
+        images = EmulatedImages(database, Lock(), lambda: now, CloudBehaviour(image_bandwidth=1_000))
+        images.carry(ImageOrder(1, "x", frozenset({"brought"}), now, now + 10))
+        assert images.seconds_to_boot(_boot("brought")) == 10
+        assert images.seconds_to_boot(_boot("brought", "empty")) == 30
+        now = 125
+        assert images.seconds_to_boot(_boot("brought")) == 0
+        assert images.seconds_to_boot(_boot("brought", "empty")) == 5
+        assert images.hosts_with("x") == {"brought"}
