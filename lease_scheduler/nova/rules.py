@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lease_scheduler.nova.aggregates import HostLeases
+from lease_scheduler.nova.aggregates import HeldBy, HostLeases
+
+#: How the flavors of a lease are recognised.
+_OWN_FLAVOR = "the extra spec lease:id (or aggregate_instance_extra_specs:reservation) that names it"
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,13 @@ class Rules:
 
 
 def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
-    """Why a server may not begin on a host, none if it may.
+    """Return why a server may not begin on a host, or None if it may.
 
-    The four answers of Blazar's filter are among these: who names a reservation gets its hosts if the project is the
-    owner's; the flavor of a reservation is as good as its name; preemptible servers may use what nobody has; all others
-    keep off the pool.
+    The four answers of Blazar's filter are among these: a server whose hint names a reservation gets its hosts if the
+    project is the owner's; the flavor of a reservation is as good as its name; preemptible servers may use what nobody
+    has; all others keep off the pool.
+
+    One answer is stricter than Blazar's: where a lease has only a part of a host, a hint alone is not enough.
 
     :param now: seconds since the epoch
     """
@@ -72,16 +77,29 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
 
 def _refusal_in_lease(boot: Boot, host: HostLeases, now: int) -> str | None:
     for name in boot.leases:
-        found = next((held for held in host.held_by if name in held.names), None)
-        if found is None:
+        # A lease and each of its reservations may have an aggregate with the host; the strictest of them counts.
+        found = [held for held in host.held_by if name in held.names]
+        if not found:
             return f"lease {name} does not have the host"
-        if found.project_id != boot.project_id:
-            return f"lease {name} is another project's"
-        if found.start > now:
-            return f"lease {name} has not begun"
-        if found.until is not None and found.until <= now:
-            return f"lease {name} is over"
+        for held in found:
+            reason = _refusal_by_lease(boot, held, name, now)
+            if reason is not None:
+                return reason
     return _refusal_by_owner(host, now, boot.leases)
+
+
+def _refusal_by_lease(boot: Boot, held: HeldBy, name: str, now: int) -> str | None:
+    if held.project_id != boot.project_id:
+        return f"lease {name} is another project's"
+    if held.start > now:
+        return f"lease {name} has not begun"
+    if held.until is not None and held.until <= now:
+        return f"lease {name} is over"
+    if not held.exclusive and boot.flavor_lease not in held.names:
+        # What the lease has there is slots, and only its own flavors take one: any other flavor would take capacity
+        # that belongs to the pool or to other leases.
+        return f"lease {name} has a part of the host only; boot with a flavor of the lease, one with {_OWN_FLAVOR}"
+    return None
 
 
 def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> str | None:

@@ -98,10 +98,9 @@ class TestLeases:
             assert (refusal(Boot("physics", (name,)), host, NOW, Rules()) is None) is passes
 
     def test_another_lease_on_the_same_host_may_be_shared_but_not_taken(self) -> None:
-        assert refusal(Boot("physics", ("L2",)), held(SHARED, COMING), NOW, Rules()) is None
-        assert refusal(Boot("physics", ("L2",)), held(SHARED, COMING), NOW + 600, Rules()) == (
-            "lease L3 has the host for itself"
-        )
+        boot = Boot("physics", ("L2",), flavor_lease="L2")
+        assert refusal(boot, held(SHARED, COMING), NOW, Rules()) is None
+        assert refusal(boot, held(SHARED, COMING), NOW + 600, Rules()) == "lease L3 has the host for itself"
 
     def test_a_hint_and_a_flavor_must_both_hold(self) -> None:
         both = Boot("physics", ("L1",), flavor_lease="L2")
@@ -112,6 +111,49 @@ class TestLeases:
         host = read_host([Aggregate("lease-L1", {"lease:id": "L1"})], "freepool", "compute-1")
         for boot in (PLAIN, PREEMPTIBLE, HINT):
             assert refusal(boot, host, NOW, Rules(on_demand_horizon=0)) is not None
+
+
+class TestHintOfASharedLease:
+    """A lease that has a part of a host is entered with its own flavors only: they take what it paid for, no more."""
+
+    @pytest.mark.parametrize(
+        "boot",
+        [
+            Boot("physics", ("L2",)),
+            Boot("physics", ("L2", "L2")),
+            Boot("physics", ("L2",), preemptible=True),
+            # The flavor of another lease of the same project.
+            Boot("physics", ("L2",), flavor_lease="L1"),
+            Boot("physics", ("L2", "L1"), flavor_lease="L1"),
+            # A lease that has the whole host, named beside it.
+            Boot("physics", ("L1", "L2")),
+        ],
+    )
+    def test_another_flavor_does_not_pass(self, boot: Boot) -> None:
+        reason = refusal(boot, held(SHARED, MINE), NOW, Rules(on_demand_horizon=0))
+        assert reason is not None
+        assert "boot with a flavor of the lease" in reason
+        assert "lease:id" in reason
+
+    def test_its_own_flavor_passes(self) -> None:
+        for hints in ((), ("L2",), ("L2", "L2")):
+            assert refusal(Boot("physics", hints, flavor_lease="L2"), held(SHARED), NOW, Rules()) is None
+        assert refusal(Boot("biology", ("L2",), flavor_lease="L2"), held(SHARED), NOW, Rules()) is not None
+
+    def test_instances_of_blazar(self) -> None:
+        host = TestAnswersOfBlazar.INSTANCES
+        assert refusal(Boot("physics", ("r2",)), host, NOW, Rules()) is not None
+        assert refusal(Boot("physics", ("r2",), flavor_lease="r2"), host, NOW, Rules()) is None
+
+    def test_a_lease_with_whole_hosts_and_parts_of_others(self) -> None:
+        """The same name leads with any flavor to its whole hosts, and with its own only to the others."""
+        whole = HeldBy(frozenset({"L4", "r4"}), "physics", exclusive=True)
+        part = HeldBy(frozenset({"L4", "r5"}), "physics", exclusive=False)
+        assert refusal(Boot("physics", ("L4",)), held(whole), NOW, Rules()) is None
+        assert refusal(Boot("physics", ("L4",)), held(part), NOW, Rules()) is not None
+        # Two aggregates that contradict each other: the stricter one counts, in whatever order.
+        for both in ((whole, part), (part, whole)):
+            assert refusal(Boot("physics", ("L4",)), held(*both), NOW, Rules()) is not None
 
 
 class TestWithoutLease:
@@ -162,6 +204,8 @@ def test_nobody_gets_what_is_another_projects(
     for name in boot.leases:
         assert by_name[name].project_id == boot.project_id
         assert by_name[name].start <= now
+        # A part of a host is entered with its flavor only.
+        assert by_name[name].exclusive or boot.flavor_lease == name
     whole = [lease for lease in host.held_by if lease.exclusive and lease.vacated_from <= now]
     assert all(not lease.names.isdisjoint(boot.leases) for lease in whole)
 
