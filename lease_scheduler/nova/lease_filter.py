@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -16,6 +17,9 @@ from lease_scheduler.nova.boots import read_boot
 from lease_scheduler.nova.rules import Boot, refusal
 
 LOG = log.getLogger(__name__)
+
+#: Reasons that are written when no host is left.
+_REASONS = 5
 
 
 class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
@@ -40,13 +44,21 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         """
         # Nova's base class asks this for each host.
         if utils.request_is_rebuild(spec_obj):
-            return iter(filter_obj_list)
+            yield from filter_obj_list
+            return
         boot, reader, now = read_boot(spec_obj), Reader(self._freepool), int(time.time())
-        return (
-            host_state
-            for host_state in filter_obj_list
-            if self._passes(host_state, spec_obj, boot, reader.read(host_state.aggregates, host_state.host), now)
-        )
+        refused: Counter[str] = Counter()
+        passed = 0
+        for host_state in filter_obj_list:
+            reason = self._refusal(host_state, spec_obj, boot, reader.read(host_state.aggregates, host_state.host), now)
+            if reason is None:
+                passed += 1
+                yield host_state
+            else:
+                refused[reason] += 1
+        if refused and not passed:
+            # Nova itself says only that the filter returned 0 hosts.
+            LOG.info("No host is left for server %s: %s", spec_obj.instance_uuid, _summary(refused))
 
     def host_passes(self, host_state: Any, filter_properties: Any) -> bool:
         """Whether a server may begin on a host.
@@ -55,10 +67,19 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         :param filter_properties: Nova's ``RequestSpec``
         """
         found = read_host(host_state.aggregates, self._freepool, host_state.host)
-        return self._passes(host_state, filter_properties, read_boot(filter_properties), found, int(time.time()))
+        boot = read_boot(filter_properties)
+        return self._refusal(host_state, filter_properties, boot, found, int(time.time())) is None
 
-    def _passes(self, host_state: Any, spec: Any, boot: Boot, found: HostLeases, now: int) -> bool:
+    def _refusal(self, host_state: Any, spec: Any, boot: Boot, found: HostLeases, now: int) -> str | None:
         reason = refusal(boot, found, now, self._rules)
         if reason is not None:
             LOG.debug("%s is no host for %s: %s", host_state.host, spec.instance_uuid, reason)
-        return reason is None
+        return reason
+
+
+def _summary(refused: Counter[str]) -> str:
+    """Say how many hosts are refused for which reason, the most frequent ones first."""
+    told = [f"{reason} ({count} host{'s' if count > 1 else ''})" for reason, count in refused.most_common(_REASONS)]
+    if len(refused) > _REASONS:
+        told.append(f"{len(refused) - _REASONS} more reasons")
+    return "; ".join(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import pytest
@@ -67,6 +68,18 @@ class TestLeaseFilter:
             assert list(self.filter.filter_all(hosts, spec)) == expected
         rebuild = request(hints={"_nova_check_type": ["rebuild"]})
         assert list(self.filter.filter_all(hosts, rebuild)) == hosts
+
+    def test_the_last_one_to_refuse_says_why(self, caplog: pytest.LogCaptureFixture) -> None:
+        """Once for all hosts, where operators see it; not where hosts are left."""
+        caplog.set_level(logging.INFO)
+        over = aggregate("lease-L1", **MINE, lease__until=str(int(time.time()) - 1))
+        hosts = [host(over), host(over), host(aggregate("freepool"))]
+        assert list(self.filter.filter_all([*hosts, host(aggregate("x", **MINE))], request(hints={"lease": ["L1"]})))
+        assert list(self.filter.filter_all([], request())) == []
+        assert caplog.messages == []
+        assert list(self.filter.filter_all(hosts, request(hints={"lease": ["L1"]}))) == []
+        (message,) = caplog.messages
+        assert "lease L1 is over (2 hosts); lease L1 does not have the host (1 host)" in message
 
     def test_hosts_on_which_a_lease_begins_soon(self) -> None:
         self.configuration(on_demand_horizon=3600)
