@@ -38,6 +38,9 @@ from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU
 #: Seconds after which held capacity that is not free yet is asked for again.
 _ASK_AGAIN = 1
 
+#: Real seconds after which the end of work is looked for all the same: somebody may have set the clock.
+_LONGEST_WAIT = 2.0
+
 _STEPS = {
     OperationKind.START: ("aggregate", "hold", "boot"),
     OperationKind.RESUME: ("aggregate", "hold", "unshelve"),
@@ -296,7 +299,7 @@ class EmulatedCloud:
         with self._lock:
             query = "SELECT MIN(since + need - done) FROM work WHERE since IS NOT NULL"
             earliest = self._database.execute(query).fetchone()[0]
-        return None if earliest is None else max(0.01, self._seconds_until(earliest))
+        return None if earliest is None else min(max(0.01, self._seconds_until(earliest)), _LONGEST_WAIT)
 
     def tell(self, event: DriverEvent) -> None:
         """Let something happen: a host dies or comes back, the servers of a lease vanish."""

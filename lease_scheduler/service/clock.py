@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+
+#: Seconds by which the clocks may differ between two looks; adjustments of NTP are smaller.
+_TOLERANCE = 2.0
 
 
 class RealClock:
@@ -39,3 +43,22 @@ class AcceleratedClock:
     def seconds_until(self, instant: int) -> float:
         """Real seconds until an instant; 0 if it has come."""
         return max(0.0, (instant - self._now()) / self._speed)
+
+
+class JumpWatch:
+    """Notices that the system's clock was set, or that the machine slept: the monotonic clock does neither.
+
+    :param wall: seconds since the epoch, as somebody may set them
+    :param steady: seconds that nobody sets
+    """
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
+        self._wall = wall
+        self._steady = steady
+        self._offset = wall() - steady()
+
+    def jump(self) -> float:
+        """Return by how many seconds the clock has jumped since the last call, negative if it was set back."""
+        offset = self._wall() - self._steady()
+        jumped, self._offset = offset - self._offset, offset
+        return jumped if abs(jumped) > _TOLERANCE else 0.0

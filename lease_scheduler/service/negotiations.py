@@ -104,7 +104,7 @@ def changed(lease: Document, alternative: Alternative, number: int) -> dict[str,
         other["reservations"][0] |= with_count(other["reservations"][0], alternative.nodes)
     if LeaseKind(lease["kind"]) is LeaseKind.RESERVATION:
         end = alternative.start + alternative.duration
-        return {**other, "start": alternative.start, "end": end, "before_end": None}
+        return {**other, "start": alternative.start, "end": end, "duration": None, "before_end": None}
     other["duration"] = alternative.duration
     if lease.get("deadline") is not None:
         other["deadline"] = max(lease["deadline"], alternative.start + alternative.duration)

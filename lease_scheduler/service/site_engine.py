@@ -38,6 +38,7 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
+from lease_scheduler.service.clock import JumpWatch
 from lease_scheduler.service.image_carriage import ImageCarriage
 from lease_scheduler.service.image_sizes import ImageSizes
 from lease_scheduler.service.interfaces import ServiceStore
@@ -57,6 +58,10 @@ LOG = logging.getLogger(__name__)
 
 #: Real seconds for which whoever asks for metrics waits for the engine; the plan of a moment ago will do.
 _MOMENT = 0.5
+
+#: Longest real seconds between two looks at the clock. A wait is not cut short when somebody sets the clock, and does
+#: not count the time for which a machine sleeps.
+_LONGEST_WAIT = 2.0
 
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
@@ -166,6 +171,7 @@ class SiteEngine:
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
         self._announcer = Announcer(self._coming, driver.announce)
+        self._jumps = JumpWatch()
         self._pool_lock = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
         self.discover: Callable[[], None] | None = None
@@ -317,8 +323,12 @@ class SiteEngine:
             with self._lock:
                 if self._closed or self._broken:
                     return
-                if not self._woken and not self.work.has_reports:
-                    self._changed.wait(self._pause())
+                if not self._has_work():
+                    pause = self._pause()
+                    self._changed.wait(_LONGEST_WAIT if pause is None else min(pause, _LONGEST_WAIT))
+                    self._note_jump()
+                    if not self._has_work() and self._pause() != 0.0:
+                        continue
                 self._woken = False
                 try:
                     # Refused by an engine that was closed or broken in the meantime.
@@ -326,6 +336,18 @@ class SiteEngine:
                         pass
                 except EngineUnavailableError:
                     return
+
+    def _has_work(self) -> bool:
+        """Whether the planner need not wait until something is due."""
+        return self._woken or self._closed or self._broken or self.work.has_reports
+
+    def _note_jump(self) -> None:
+        """Have what waits for an instant looked at again if the clock has jumped."""
+        jumped = self._jumps.jump()
+        if jumped:
+            direction = "forward" if jumped > 0 else "back"
+            LOG.warning("the clock was set %s by %.0f s, or this machine slept", direction, abs(jumped))
+            self._executor.ask_all_again()
 
     def _pause(self) -> float | None:
         """Real seconds until something is due, none if nothing is."""

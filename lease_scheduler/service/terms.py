@@ -158,7 +158,7 @@ def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, i
     if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
         # "now" was some moment ago when the engine gets to it.
         start = now if start is None else max(start, now)
-    if end is not None:
+    if end is not None and duration is None:
         duration = end - (now if start is None else start)
         if duration <= 0:
             raise InvalidValueError("end_date", "must be later than the start and than now")

@@ -89,6 +89,9 @@ def _new_start(body: Document, view: Document, now: int, extended: bool) -> int 
         raise ApiError(400, "Cannot modify the start date of already started leases", "start_date")
     if new < dates.minute_of(now):
         raise ApiError(400, "Start date must be later than current date", "start_date")
+    if body["start_date"] == dates.NOW and "duration" in body:
+        # Nothing of the duration is lost to the beginning of the minute.
+        return now
     return new
 
 

@@ -3,10 +3,11 @@
 A lease document has the keys ``id``, ``name``, ``project_id``, ``user_id``, ``trust_id``, ``kind``, ``maintenance``,
 ``start``, ``end``, ``duration``, ``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``reservations``,
 ``servers``, ``on_end``, ``series_id``, ``max_price`` and ``extras``. Dates are instants. A reservation has ``start``
-and ``end`` and no ``duration``; a deadline lease may have ``start`` (not earlier), the other kinds have ``duration``
-only, if any. Each reservation has ``id``, ``resource_type`` and the keys of its type; one that was asked for as a node
-set also has ``nodes``, a list of that node set (``count``, ``resources``, ``traits``, ``properties``, ``exclusive``,
-``per_host``, and for a maintenance ``hosts``, the names of the hosts that are meant).
+and ``end``, and ``duration`` only if that counts from when the engine gets it; a deadline lease may have ``start`` (not
+earlier), the other kinds have ``duration`` only, if any. Each reservation has ``id``, ``resource_type`` and the keys of
+its type; one that was asked for as a node set also has ``nodes``, a list of that node set (``count``, ``resources``,
+``traits``, ``properties``, ``exclusive``, ``per_host``, and for a maintenance ``hosts``, the names of the hosts that
+are meant).
 """
 
 from __future__ import annotations
@@ -109,7 +110,12 @@ def _reservation_times(body: Document, now: int, extended: bool) -> Document:
         raise ApiError(400, f"Missing parameter {', '.join(missing)}", missing[0])
     _refuse(body, LeaseKind.RESERVATION, "deadline")
     start = _start(body, now, extended)
-    return {"start": start, "end": _end(body, start, now, extended)}
+    end = _end(body, start, now, extended)
+    if "duration" in body and body["start_date"] == dates.NOW:
+        # Nothing of a duration is lost to the beginning of the minute, nor on the way to the engine.
+        duration = end - start
+        return {"start": now, "end": now + duration, "duration": duration}
+    return {"start": start, "end": end}
 
 
 def _immediate_times(body: Document, now: int, extended: bool) -> Document:

@@ -29,7 +29,14 @@ def lease(**more: Any) -> dict[str, Any]:
     ("sent", "expected"),
     [
         ({**DATES}, {"kind": "reservation", "start": 1_896_134_400, "end": 1_896_220_800, "duration": None}),
-        ({"start_date": "now", "duration": "2h"}, {"kind": "reservation", "start": MINUTE, "end": MINUTE + 2 * HOUR}),
+        (
+            {"start_date": "now", "duration": "2h"},
+            {"kind": "reservation", "start": NOW, "end": NOW + 2 * HOUR, "duration": 2 * HOUR},
+        ),
+        (
+            {"start_date": "now", "end_date": "2030-01-31 13:00"},
+            {"kind": "reservation", "start": MINUTE, "end": MINUTE + HOUR, "duration": None},
+        ),
         ({"kind": "immediate", "duration": "1d"}, {"start": None, "end": None, "duration": DAY}),
         ({"kind": "immediate", "start_date": "now", "duration": 60}, {"duration": 60}),
         ({"kind": "immediate", "end_date": "2030-01-31 13:00"}, {"start": None, "end": None, "duration": HOUR - 30}),
@@ -238,6 +245,11 @@ class TestChanges:
         assert client.put(path, {"duration": "1h"}).status_code == 200
         assert site.calls[-1][3] == {"end": 1_896_138_000}
         assert refused(client.put(path, {"duration": "1h", "end_date": "2030-03-01 00:00"}))[0] == 400
+
+    def test_a_reservation_that_is_moved_to_now_has_its_whole_duration(self, client: Client, site: Site) -> None:
+        path = self.path(client, **DATES)
+        assert client.put(path, {"start_date": "now", "duration": "1h"}).status_code == 200
+        assert site.calls[-1][3] == {"start": NOW, "end": NOW + HOUR}
 
 
 class TestActions:
