@@ -66,6 +66,8 @@ def build_app(
     app.url_map.merge_slashes = False
     for route in ROUTES:
         _add(app, route, services)
+    for path in dict.fromkeys(route.path for route in ROUTES):
+        _add_options(app, path)
     _add_page(app)
     app.before_request(_begin)
     app.after_request(_finish)
@@ -85,16 +87,39 @@ def _add(app: flask.Flask, route: Route, services: Services) -> None:
     def view(**arguments: str) -> flask.Response:
         return _serve(route, services, arguments)
 
-    path = route.path.replace("{", "<").replace("}", ">")
-    suffixed = path.startswith("/v1/") and path != "/v1/" and "." not in path
-    for each in (path, f"{path}.json") if suffixed else (path,):
+    for each in _rules(route.path):
         app.add_url_rule(
             each,
             endpoint=f"{route.method} {each}",
-            view_func=_page_or(view) if path == "/" else view,
+            view_func=_page_or(view) if route.path == "/" else view,
             methods=[route.method],
             provide_automatic_options=False,
         )
+
+
+def _add_options(app: flask.Flask, path: str) -> None:
+    """Serve OPTIONS: which methods a path has at the microversion of the request."""
+
+    def view(**arguments: str) -> flask.Response:
+        methods = {route.method for route in ROUTES if route.path == path and route.since <= flask.g.version}
+        if not methods:
+            raise FrameworkError(404, f"{path} is not there at microversion {flask.g.version}")
+        allowed = sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])})
+        response = _response(204, Answer())
+        response.headers["Allow"] = ", ".join(allowed)
+        return response
+
+    for each in _rules(path):
+        app.add_url_rule(
+            each, endpoint=f"OPTIONS {each}", view_func=view, methods=["OPTIONS"], provide_automatic_options=False
+        )
+
+
+def _rules(path: str) -> tuple[str, ...]:
+    """The path as Flask writes it, also with the suffix that Blazar's clients may add."""
+    rule = path.replace("{", "<").replace("}", ">")
+    suffixed = rule.startswith("/v1/") and rule != "/v1/" and "." not in rule
+    return (rule, f"{rule}.json") if suffixed else (rule,)
 
 
 def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask.Response:

@@ -11,6 +11,8 @@ from lease_scheduler.model.lease import UNLIMITED
 #: How Blazar's clients write dates.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
+#: The last instant that has a year of four digits.
+LAST = 253_402_300_799
 
 _DURATION = re.compile(
     r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?:in)?)?(?:(\d{1,12})s?)?", re.ASCII
@@ -72,18 +74,19 @@ def _seconds(text: str) -> int | None:
 
 def lease_date(instant: int | None) -> str | None:
     """A start or end as Blazar's clients parse it."""
-    return None if instant is None else _date(instant).strftime("%Y-%m-%dT%H:%M:%S.000000")
+    return None if instant is None else utc(instant).strftime("%Y-%m-%dT%H:%M:%S.000000")
 
 
 def row_date(instant: int | None) -> str | None:
     """The time of creation or change as Blazar shows it."""
-    return None if instant is None else _date(instant).strftime("%Y-%m-%d %H:%M:%S")
+    return None if instant is None else utc(instant).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def iso_date(instant: int | None) -> str | None:
     """A date of what Blazar does not have."""
-    return None if instant is None else _date(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if instant is None else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _date(instant: int) -> datetime:
-    return datetime.fromtimestamp(min(instant, 253_402_300_799), UTC)
+def utc(instant: int) -> datetime:
+    """Return the date of an instant; of one after the last date that can be written, that date."""
+    return datetime.fromtimestamp(min(instant, LAST), UTC)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, SERVICE_TYPE, V1_2, Version
 from lease_scheduler.api.schemas import base
-from lease_scheduler.api.validation import DATE_FORM, FORM
+from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM
 
 if TYPE_CHECKING:
     from lease_scheduler.api.routes import Route
@@ -20,6 +20,10 @@ _ARGUMENT = re.compile(r"\{(\w+)\}")
 _DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _MINUTE = f"{_DAY} ([01][0-9]|2[0-3]):[0-5][0-9]"
 _ISO = f"|{_DAY}T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
+
+#: Of names that can be read: those with a letter, digit or sign of ASCII, and without control characters.
+_READABLE = r"[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*"
+_NAME = f"^{_READABLE}[!-~]{_READABLE}$"
 
 _REASONS = {
     400: "Something in the request is not right; the message names it.",
@@ -82,10 +86,14 @@ def _with_forms(schema: Any, version: Version) -> Any:
         return [_with_forms(each, version) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    shown = {key: _with_forms(value, version) for key, value in schema.items() if key not in (DATE_FORM, FORM)}
+    shown = {
+        key: _with_forms(value, version) for key, value in schema.items() if key not in (DATE_FORM, FORM, NAME_FORM)
+    }
     if DATE_FORM in schema:
         # Where there are lease kinds there are ISO 8601 dates.
         shown["pattern"] = f"^(now|{_MINUTE}{_ISO if version >= V1_2 else ''})$"
+    elif NAME_FORM in schema:
+        shown["pattern"] = _NAME
     elif FORM in schema:
         shown["pattern"] = schema[FORM]
     return shown

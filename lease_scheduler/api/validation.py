@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError, validators  # type
 
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.names import problem_of_name
 
 Schema = dict[str, Any]
 #: A schema may differ between microversions.
@@ -29,6 +30,9 @@ DATE_FORM = "x-date"
 FORM = "x-form"
 #: Keyword of a list of alternatives: the property by whose value one of them is chosen.
 CHOSEN_BY = "x-chosen-by"
+
+#: Keyword of a text that is a name, which people have to be able to read.
+NAME_FORM = "x-name"
 
 #: So many problems are looked at; a large body may have very many.
 _MOST_PROBLEMS = 1_000
@@ -93,12 +97,23 @@ def _unique_items(validator: Any, wanted: bool, instance: Any, schema: Schema) -
         yield ValidationError("an element is there twice")
 
 
+def _name(validator: Any, wanted: bool, instance: Any, schema: Schema) -> Iterator[Any]:
+    """What is wrong with a name of the right length."""
+    del validator
+    if wanted and isinstance(instance, str) and 0 < len(instance) <= schema["maxLength"]:
+        problem = problem_of_name(instance)
+        if problem is not None:
+            yield ValidationError(problem)
+
+
 def _is_too_long(instance: Any, schema: Schema) -> bool:
     return isinstance(instance, list) and len(instance) > schema.get("maxItems", len(instance))
 
 
 #: What is large and wrong is refused without looking at all of it.
-_LinearValidator = validators.extend(Draft202012Validator, {"items": _items, "uniqueItems": _unique_items})
+_LinearValidator = validators.extend(
+    Draft202012Validator, {"items": _items, "uniqueItems": _unique_items, NAME_FORM: _name}
+)
 
 
 def join(path: Iterable[str | int]) -> str:
@@ -194,6 +209,8 @@ def _what(error: Any) -> str:
             return f"must have {low} to {high} keys, not {len(value)}"
         case "uniqueItems":
             return "must not hold an element twice"
+        case "x-name":
+            return str(error.message)
         case "pattern":
             return f"must look like {wanted}, not {shown(value)}"
     return f"does not fit {shown(wanted)}"

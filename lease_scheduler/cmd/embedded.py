@@ -171,6 +171,7 @@ class Embedded:
 
     def _serve(self, signals: EndingSignals) -> None:
         self._server.start()
+        print("everybody on this machine is trusted: who reaches this service is its administrator", flush=True)
         print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
         try:
             if self._companion is not None:

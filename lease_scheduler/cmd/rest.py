@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from lease_scheduler.api.app import build_app
+from lease_scheduler.api.guard import LocalOnly
 from lease_scheduler.api.interfaces import EngineClient, Reader
 from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
@@ -57,7 +58,9 @@ def application(
         app = RequestMetrics(registry).measured(app)
         if shows_metrics:
             others["/metrics"] = make_wsgi_app(registry)
-    return HTTPProxyToWSGI(DispatcherMiddleware(app, others), conf)
+    complete: Application = HTTPProxyToWSGI(DispatcherMiddleware(app, others), conf)
+    # In front of what believes a proxy: a page can make up what that reads.
+    return LocalOnly(complete, conf.api.allowed_hosts) if settings.auth == "noauth" else complete
 
 
 def is_loopback(host: str) -> bool:

@@ -15,9 +15,16 @@ OPTIONS: list[cfg.Opt] = [
         default="keystone",
         choices=[
             ("keystone", "tokens are checked by keystonemiddleware"),
-            ("noauth", "everybody is who he says he is; on loopback addresses only"),
+            ("noauth", "everybody is who they say they are; on loopback addresses only"),
         ],
         help="How it is found out who asks.",
+    ),
+    cfg.ListOpt(
+        "allowed_hosts",
+        default=[],
+        help="Names, without port, by which lease-scheduler-embedded may be reached besides localhost and the loopback "
+        "addresses. It checks nobody's identity, so it refuses requests with any other name in the header Host, and "
+        "those that pages of other sites send.",
     ),
     cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Largest body of a request in bytes."),
     cfg.IntOpt("maximum_limit", default=1000, min=1, help="Most leases on one page, where paging is asked for."),

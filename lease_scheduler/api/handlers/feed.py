@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from icalendar import Calendar, Event
 
+from lease_scheduler.api.dates import LAST, utc
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.blazar import lease_status
@@ -31,15 +30,13 @@ def show(request: ApiRequest) -> Answer:
 def _event(view: Document) -> Event:
     event = Event()
     event.add("uid", f"{view['id']}@lease-scheduler")
-    event.add("dtstamp", _date(view["updated_at"] or view["created_at"]))
-    event.add("dtstart", _date(view["start"]))
-    event.add("dtend", _date(max(view["end"], view["start"] + 1)))
+    # An event that ends after the last date that can be written must still end after it starts.
+    start = min(view["start"], LAST - 1)
+    event.add("dtstamp", utc(view["updated_at"] or view["created_at"]))
+    event.add("dtstart", utc(start))
+    event.add("dtend", utc(max(view["end"], start + 1)))
     event.add("summary", view["name"])
     event.add("description", f"{view['kind']} lease {view['id']}: {view['state']}")
     event.add("status", "TENTATIVE" if lease_status(view["state"], view["operation"]) == "PENDING" else "CONFIRMED")
     event.add("sequence", view["version"])
     return event
-
-
-def _date(instant: int) -> datetime:
-    return datetime.fromtimestamp(instant, UTC)

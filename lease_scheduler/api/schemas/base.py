@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lease_scheduler.api.microversions import V1_0, Version
-from lease_scheduler.api.validation import DATE_FORM, FORM, WANTED, Schema
+from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM, WANTED, Schema
 
 #: Largest number that every column of the database holds.
 MAXIMUM_INTEGER = 2_147_483_647
@@ -43,6 +43,11 @@ def array(items: Schema, maximum: int | None = None, minimum: int = 0, **keyword
     """A list."""
     limits = {"minItems": minimum} | ({} if maximum is None else {"maxItems": maximum})
     return {"type": "array", "items": items, **limits, **keywords}
+
+
+def name(maximum: int = 255) -> Schema:
+    """A name that people have to be able to read."""
+    return text(maximum, 1, **{NAME_FORM: True})
 
 
 BOOLEAN: Schema = {"type": "boolean"}

@@ -46,7 +46,7 @@ def create(version: Version) -> Schema:
     return {
         "type": "object",
         "properties": {"name": base.text(255, 1), "id": {"type": ["string", "integer"], "maxLength": 255}},
-        "propertyNames": _CAPABILITY_NAME,
+        "propertyNames": {"allOf": [_CAPABILITY_NAME, base.name(64)]},
         "additionalProperties": _CAPABILITY,
         "maxProperties": 1_000,
     }
@@ -58,7 +58,7 @@ def update(version: Version) -> Schema:
     capability = {**_CAPABILITY, "type": ["string", "number", "boolean", "null"], WANTED: "a text, a number or null"}
     return {
         "type": "object",
-        "propertyNames": _CAPABILITY_NAME,
+        "propertyNames": {"allOf": [_CAPABILITY_NAME, base.name(64)]},
         "additionalProperties": capability,
         "minProperties": 1,
         MESSAGE: "No data to update",

@@ -14,7 +14,7 @@ KINDS = [kind.value for kind in LeaseKind]
 STATUSES = ["PENDING", "STARTING", "ACTIVE", "TERMINATING", "TERMINATED", "ERROR"]
 ON_END = ["delete", "shelve", "snapshot", "keep"]
 SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
-NAME = base.text(255, 1)
+NAME = base.name()
 MAXIMUM_RESERVATIONS = 64
 
 #: What a consumer may want to have otherwise of a lease that is held for him.
@@ -27,7 +27,7 @@ _EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": ba
 _EXTRAS: Schema = {
     "type": "object",
     "maxProperties": 64,
-    "propertyNames": base.text(64, 1),
+    "propertyNames": base.name(64),
     "additionalProperties": base.text(1_024),
 }
 _TERMS: dict[str, Schema] = {
@@ -55,7 +55,7 @@ def _server(version: Version) -> Schema:
 
 
 _SERVER: dict[str, Schema] = {
-    "name": base.text(255, 1),
+    "name": NAME,
     "image_id": base.text(255, 1),
     "count": base.integer(1, 100_000),
     "node_set": base.integer(0, 63),

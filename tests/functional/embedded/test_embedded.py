@@ -49,6 +49,22 @@ def test_answers(make: Make) -> None:
     assert other.ask("GET", f"leases/{lease['id']}").status_code in (403, 404)
 
 
+def test_pages_of_other_sites_are_kept_away(make: Make) -> None:
+    """A name that leads here without being ours, and a form of another site, get nothing; our own page does."""
+    service = make()
+    service.start()
+    url = f"{service.url}/v1/os-hosts"
+    rebound = requests.get(url, headers={"Host": f"evil.example:{service.port}"}, timeout=10)
+    assert (rebound.status_code, rebound.headers["Content-Type"]) == (403, "application/json")
+    assert "Host: 'evil.example" in rebound.json()["error_message"]
+    fooled = {"Host": f"evil.example:{service.port}", "X-Forwarded-Host": f"127.0.0.1:{service.port}"}
+    assert requests.get(url, headers=fooled, timeout=10).status_code == 403
+    body = {"name": "compute-1"}
+    assert requests.post(url, json=body, headers={"Origin": "http://evil.example"}, timeout=10).status_code == 403
+    assert requests.post(url, json=body, headers={"Origin": service.url}, timeout=10).status_code == 201
+    assert "everybody on this machine is trusted" in service.log.read_text()
+
+
 def test_behind_a_balancer(make: Make, tmp_path: Path) -> None:
     """Addresses are those that the balancer is known by, if it may be believed; a file takes the process out of it."""
     out = tmp_path / "out"

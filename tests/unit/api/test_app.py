@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -95,7 +96,7 @@ class TestFrameworkErrors:
             ("GET", "/v1/leases/", 404),
             ("PATCH", "/v1/leases", 405),
             ("POST", "/v1/leases/x", 405),
-            ("OPTIONS", "/v1/leases", 405),
+            ("OPTIONS", "/v1/nothing", 404),
         ],
     )
     def test_their_form(self, member: Client, method: str, path: str, code: int) -> None:
@@ -103,6 +104,82 @@ class TestFrameworkErrors:
         assert answer.status_code == code
         assert set(answer.json or {}) == {"error", "error_message"}
         assert ("Allow" in answer.headers) is (code == 405)
+
+
+class TestOptions:
+    @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
+    def test_they_name_the_methods_of_the_path(self, app: Flask, path: str) -> None:
+        methods = {route.method for route in ROUTES if route.path == path}
+        there = path.format(lease_id="x", series_id="x", host_id="x", property_name="x", floatingip_id="x")
+        answer = app.test_client().options(there, headers={"OpenStack-API-Version": "reservation latest"})
+        assert (answer.status_code, answer.data) == (204, b"")
+        also = {"OPTIONS", "HEAD"} if "GET" in methods else {"OPTIONS"}
+        assert answer.headers["Allow"].split(", ") == sorted(methods | also)
+
+    def test_only_those_of_the_microversion(self, app: Flask) -> None:
+        client = app.test_client()
+        assert client.options("/v1/series").status_code == 404
+        assert client.options("/v1/leases.json").headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+
+    def test_what_they_name_is_served(self, app: Flask) -> None:
+        """Every method that is not named is answered with 405, which names the same ones."""
+        refused = app.test_client().patch("/v1/leases")
+        assert refused.status_code == 405
+        assert set(refused.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
+
+
+_RESERVED = {"kind": "reservation", "start_date": "2030-02-01 12:00", "duration": "1h", "nodes": [{"count": 1}]}
+_SERVER = {"image_id": "tiny", "count": 1}
+#: Requests with a name each, and where it stands.
+_NAMED = [
+    ("POST", "/v1/leases", "name", lambda name: {**body(HOSTS), "name": name}),
+    ("PUT", "/v1/leases/{lease_id}", "name", lambda name: {"name": name}),
+    ("POST", "/v1/series", "name", lambda name: {"rule": "X", "lease": {**_RESERVED, "name": "a"}, "name": name}),
+    ("POST", "/v1/series", "lease.name", lambda name: {"rule": "X", "lease": {**_RESERVED, "name": name}}),
+    (
+        "POST",
+        "/v1/leases",
+        "servers[0].name",
+        lambda name: {**_RESERVED, "name": "a", "servers": [{"name": name, **_SERVER}]},
+    ),
+    ("POST", "/v1/maintenances", "name", lambda name: {"start_date": "2030-02-01 12:00", "hosts": ["a"], "name": name}),
+    ("POST", "/v1/os-hosts", "", lambda name: {"name": "compute-1", name: "yes"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        (" ", "blank"),
+        ("\t", "control"),
+        ("\u00a0\u2003", "blank"),
+        ("\u200b\ufeff", "blank"),
+        ("\u3164", "blank"),
+        ("\u2800", "blank"),
+        ("a\u202eb", "direction"),
+        ("a\u2066b", "direction"),
+        ("a\x1b[31mb", "control"),
+        ("a\nb", "control"),
+    ],
+)
+@pytest.mark.parametrize(("method", "path", "field", "ask"), _NAMED, ids=[f"{each[1]} {each[2]}" for each in _NAMED])
+def test_names_that_nobody_can_read(
+    admin: Client, site: Site, method: str, path: str, field: str, ask: Callable[[str], Any], name: str, problem: str
+) -> None:
+    latest = admin.at("latest")
+    if "{" in path:
+        path = path.format(lease_id=made(admin, HOSTS)["id"])
+        site.calls.clear()
+    answer = latest.send(method, path, ask(name))
+    message = (answer.json or {})["error_message"]
+    assert (answer.status_code, message.startswith(field), problem in message) == (400, True, True), message
+    assert site.calls == []
+
+
+@pytest.mark.parametrize("name", ["a b", "Prüfung", "مرحبا", "שלום", "日本語", "👩\u200d🔬", "-", "x" * 255])
+def test_names_of_all_scripts_are_taken(member: Client, name: str) -> None:
+    answer = member.post("/v1/leases", {**body(HOSTS), "name": name})
+    assert (answer.status_code, (answer.json or {}).get("error_message")) == (201, None)
 
 
 @pytest.mark.parametrize(

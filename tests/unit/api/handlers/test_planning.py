@@ -577,6 +577,27 @@ class TestCalendar:
         assert latest.get(f"/v1/calendar?{query}").status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (253_402_300_740, 253_402_300_740 + 86_400),  # 9999-12-31 23:59, a day longer than there are dates
+        (253_402_300_799, 253_402_300_800),
+        (NOW, 2**60),
+    ],
+)
+def test_feed_with_a_lease_beyond_all_dates(latest: Client, site: Site, start: int, end: int) -> None:
+    """One lease that ends in the year 10000 does not take the others out of the feed."""
+    made(latest, HOSTS, name="near")
+    far = made(latest, HOSTS, name="far")
+    site.views[far["id"]].update(start=start, end=end)
+    answer = latest.get("/v1/leases.ics", headers={"Accept": "text/calendar"})
+    assert answer.status_code == 200
+    events = {str(event["summary"]): event for event in Calendar.from_ical(answer.data).walk("VEVENT")}
+    assert sorted(events) == ["far", "near"]
+    assert events["far"].decoded("dtstart") < events["far"].decoded("dtend")
+    assert events["far"].decoded("dtend").year == 9999
+
+
 def test_feed(latest: Client, app: Flask, site: Site) -> None:
     lease = made(latest, HOSTS, name="Größe; 2, 3")
     made(Client(app, roles="member", project="blue"), HOSTS)
