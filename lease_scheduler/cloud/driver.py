@@ -46,7 +46,6 @@ class Order:
     :ivar document: what the consumer said of it; none if the lease is not known (any more)
     :ivar hosts: name of the host of each VM
     :ivar start: when the consumer's own servers may begin
-    :ivar until: when the hosts are given back according to the plan
     :ivar step: the first step that is not known to be done
     """
 
@@ -56,7 +55,6 @@ class Order:
     hosts: tuple[str, ...] = ()
     request: LeaseRequest | None = None
     document: LeaseDocument | None = None
-    until: int = 0
     step: int = 0
     start: int = 0
     is_over: bool = False
@@ -185,6 +183,13 @@ class Driver(Protocol):
         """Tell the cloud when leases begin soon, so that others who may use the hosts until then choose well.
 
         :param starts: name of the compute host -> instant
+        """
+        ...
+
+    def tell_ends(self, ends: Mapping[str, int | None]) -> None:
+        """Tell the cloud when leases end, so that nobody begins anything in them later, even if no engine runs then.
+
+        :param ends: lease -> instant; None while its servers are started or brought back, which may take any time
         """
         ...
 

@@ -94,6 +94,7 @@ class EmulatedCloud:
         self._pool: frozenset[str] = frozenset()
         #: When leases begin soon, as it was told last.
         self.announced: dict[str, int] = {}
+        self.ends: dict[str, int | None] = {}
         self._watcher: Thread | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -136,6 +137,10 @@ class EmulatedCloud:
     def announce(self, starts: Mapping[str, int]) -> None:
         """See ``Driver.announce``: nobody else uses the hosts."""
         self.announced = dict(starts)
+
+    def tell_ends(self, ends: Mapping[str, int | None]) -> None:
+        """See ``Driver.tell_ends``: nobody begins servers but the engine."""
+        self.ends |= ends
 
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
         """See ``Driver.make_groups``: there is nobody to ask for one."""

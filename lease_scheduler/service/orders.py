@@ -31,7 +31,6 @@ def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: Changes | No
         request=lease.request,
         document=document,
         start=lease.reservations[0].run_start if lease.reservations else operation.due,
-        until=lease.reservations[0].end if lease.reservations else operation.due,
         step=intent.step,
         is_over=operation.kind is OperationKind.STOP,
     )

@@ -48,6 +48,7 @@ from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
+from lease_scheduler.service.promised_ends import PromisedEnds
 from lease_scheduler.service.reconcile import compute_hosts, reconcile
 from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.site import SiteBuilder
@@ -170,6 +171,7 @@ class SiteEngine:
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
+        self._ends = PromisedEnds(driver.tell_ends)
         self._announcer = Announcer(self._coming, driver.announce)
         self._jumps = JumpWatch()
         self._pool_lock = Lock()
@@ -189,6 +191,7 @@ class SiteEngine:
         with self._lock:
             for intent in self.work.open_intents():
                 self._executor.submit(order_of(intent, self.work, self.engine.site))
+        self._ends.start(self.engine.live_leases())
         self._try_to_reconcile()
         self.driver.start(self._happened, observer)
         self._timer.start()
@@ -204,6 +207,7 @@ class SiteEngine:
             self._changed.notify_all()
         self._stopping.set()
         self._announcer.stop()
+        self._ends.stop()
         self._images_on_their_way.stop()
         self.driver.stop()
         self._executor.stop()
@@ -298,6 +302,8 @@ class SiteEngine:
             self.store.commit(changes)
             self._metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
+            for lease in changes.leases.values():
+                self._ends.note(lease)
             if changes.messages and self.on_written is not None:
                 self.on_written()
             for order in orders:

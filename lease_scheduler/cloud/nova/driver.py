@@ -21,6 +21,7 @@ from lease_scheduler.cloud.driver import (
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregates import Aggregates
+from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
 from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
@@ -109,6 +110,7 @@ class NovaDriver:
         self._flavors = flavors = FlavorCatalogue(nova)
         aggregates, lease_flavors = Aggregates(nova), LeaseFlavors(nova)
         self._memory = memory = Memory(aggregates)
+        self._ends = ends = Ends(aggregates, memory)
         lost = LostCommands(nova, options.lost)
         self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
@@ -126,6 +128,7 @@ class NovaDriver:
         self._steps = Steps(
             clock,
             memory,
+            ends,
             hosts,
             nodes,
             holding,
@@ -171,6 +174,10 @@ class NovaDriver:
         """See ``Driver.announce``: filter and weigher read it."""
         found = {node.service: instant for name, instant in starts.items() if (node := self._hosts.node(name))}
         self._freepool.announce(found)
+
+    def tell_ends(self, ends: Mapping[str, int | None]) -> None:
+        """See ``Driver.tell_ends``: the filter reads it."""
+        self._ends.tell(ends)
 
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``."""

@@ -147,7 +147,6 @@ def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
         metadata.PROJECT_ID: order.document.project_id,
         metadata.KIND: order.request.kind.value,
         metadata.EXCLUSIVE: str(exclusive).lower(),
-        metadata.UNTIL: str(order.until),
         metadata.VACATED_FROM: "0",
     }
 

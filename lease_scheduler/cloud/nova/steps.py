@@ -8,6 +8,7 @@ from typing import Any
 from lease_scheduler.cloud.driver import Order, WaitingClock
 from lease_scheduler.cloud.nova import needs
 from lease_scheduler.cloud.nova.addresses import Addresses
+from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.keeping import Keeping
@@ -49,6 +50,7 @@ class Steps:
         self,
         clock: WaitingClock,
         memory: Memory,
+        ends: Ends,
         hosts: Hosts,
         nodes: Nodes,
         holding: Holding,
@@ -63,6 +65,7 @@ class Steps:
     ) -> None:
         self._clock = clock
         self._memory = memory
+        self._ends = ends
         self._hosts = hosts
         self._nodes = nodes
         self._holding = holding
@@ -124,6 +127,11 @@ class Steps:
             planned[False] |= in_use
         self._memory.write(order, planned, known)
         self._reservations.describe(order, exactly=True)
+        assert order.operation is not None
+        if order.operation.kind is OperationKind.ADJUST:
+            self._ends.write(order.lease_id, _reservations(order))
+        else:
+            self._ends.open(order.lease_id, _reservations(order))
         return True
 
     def _join(self, order: Order) -> bool:
@@ -134,6 +142,7 @@ class Steps:
             planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
         self._memory.write(order, planned, known)
         self._reservations.describe(order, exactly=False)
+        self._ends.write(order.lease_id, _reservations(order))
         return True
 
     def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
@@ -191,6 +200,7 @@ class Steps:
             self._give_back(order, known)
         if known is not None:
             self._memory.forget(order.lease_id)
+        self._ends.forget(order.lease_id)
         return True
 
     def _give_back(self, order: Order, known: Known | None) -> None:
@@ -305,6 +315,11 @@ class Steps:
     def _servers_of(self, known: Known) -> list[Any]:
         own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)
         return list({each.id: each for each in (*own, *self._reservations.servers_of(known))}.values())
+
+
+def _reservations(order: Order) -> list[str]:
+    assert order.document is not None
+    return [each.reservation_id for each in order.document.reservations]
 
 
 def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:

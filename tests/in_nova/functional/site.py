@@ -130,7 +130,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
         )
         document = LeaseDocument(lease_id, "lease", self.project, "user", 0, **said)
         is_over = kind is OperationKind.STOP
-        return Order(1, lease_id, operation, hosts, request, document, until=2**33, is_over=is_over)
+        return Order(1, lease_id, operation, hosts, request, document, is_over=is_over)
 
     def carry_out(self, order: Order) -> None:
         """All steps of an order, each twice, as after a crash that lost that it was done."""

@@ -1,0 +1,95 @@
+"""Tells the cloud when leases end, whenever that changes; it follows from the present value of a lease alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from threading import Condition, Thread
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import LeaseState
+
+LOG = logging.getLogger(__name__)
+
+#: Real seconds after which the cloud is told again what it could not be told, at first and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
+
+#: States in which servers are brought back that may have been told an end before.
+_RESUMING = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
+
+
+def promised_end(lease: Lease) -> int | None:
+    """Return when a lease gives its hosts back, or None unless it runs.
+
+    While its servers are started or brought back the end is open: what promises work rather than an interval ends the
+    later the later they are there, and what was saved must not be refused its own hosts because that takes long.
+    """
+    return lease.reservations[0].end if lease.active_since is not None else None
+
+
+class PromisedEnds:
+    """A thread that tells the cloud ends that have changed, again if that fails.
+
+    :param tell: tells the cloud: lease -> instant or None, as ``promised_end`` says
+    """
+
+    def __init__(self, tell: Callable[[Mapping[str, int | None]], None]) -> None:
+        self._tell = tell
+        self._changed = Condition()
+        self._told: dict[str, int | None] = {}
+        self._pending: dict[str, int | None] = {}
+        self._stopped = False
+        self._thread = Thread(target=self._run, name="promised-ends", daemon=True)
+
+    def start(self, leases: Iterable[Lease]) -> None:
+        """Begin to tell.
+
+        :param leases: the live ones; an engine that led before may have told other ends of them
+        """
+        with self._changed:
+            self._pending |= {
+                lease.lease_id: promised_end(lease)
+                for lease in leases
+                if lease.active_since is not None or lease.state in _RESUMING
+            }
+        self._thread.start()
+
+    def note(self, lease: Lease) -> None:
+        """Have the cloud told if the end of a lease is another one now."""
+        lease_id, end = lease.lease_id, promised_end(lease)
+        with self._changed:
+            if lease.is_final:
+                self._pending.pop(lease_id, None)
+                self._told.pop(lease_id, None)
+            elif self._pending.get(lease_id, self._told.get(lease_id)) != end:
+                self._pending[lease_id] = end
+                self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Tell nothing more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            with self._changed:
+                while not self._pending and not self._stopped:
+                    self._changed.wait()
+                if self._stopped:
+                    return
+                ends, self._pending = self._pending, {}
+                # Noted while they are told, they count as changed.
+                self._told |= ends
+            try:
+                self._tell(ends)
+                pause = _FIRST_PAUSE
+            except Exception:
+                LOG.warning("the cloud could not be told when leases end; it is tried again", exc_info=True)
+                with self._changed:
+                    self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
+                    self._changed.wait_for(lambda: self._stopped, pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
