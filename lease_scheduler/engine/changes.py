@@ -14,12 +14,13 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
-from lease_scheduler.plan.deadline import plan_again, requested_start
+from lease_scheduler.plan.deadline import requested_start
 from lease_scheduler.plan.explain import Alternative, NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import loses, most_on_site, refusal_of
+from lease_scheduler.plan.rest import plan_again
 
 _NOWHERE: frozenset[int] = frozenset()
 

@@ -15,11 +15,12 @@ from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
-from lease_scheduler.plan.deadline import plan_again
-from lease_scheduler.plan.exact import make_room, place_exactly
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import place_exactly
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
+from lease_scheduler.plan.rest import plan_again
 
 #: A late operation is given this much more time at least and at most before the hosts are looked at again, in seconds.
 _SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60
@@ -262,7 +263,7 @@ class Deviations:
             self.fail(lease, now, f"{why}, and no other hosts are free")
             return False
         self._state.recorder.count("moved_reservations")
-        make_room(context, in_the_way, start, now)
+        make_room(context, in_the_way, start, reservation.end, now)
         self._state.put(replace(lease, reservations=(reservation,)))
         return True
 
@@ -342,7 +343,7 @@ class Deviations:
             self._delayed.add(lease.lease_id)
             self._state.put(replace(loose, reservations=(delayed,)))
             return
-        make_room(context, in_the_way, begin, now)
+        make_room(context, in_the_way, begin, moved.end, now)
         self._state.recorder.count("moved_reservations")
         self._state.put(replace(loose, reservations=(moved,)))
 

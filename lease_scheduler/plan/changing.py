@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
-from lease_scheduler.plan.deadline import plan_again, plan_deadline, plan_rest, requested_start, with_place
-from lease_scheduler.plan.exact import hosts_with_room, make_room, place_exactly
+from lease_scheduler.plan.deadline import plan_deadline, requested_start
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import hosts_with_room, place_exactly
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.most import with_counts
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.rest import plan_again, plan_rest, with_place
 from lease_scheduler.plan.soonest import place_soonest
 
 
@@ -198,7 +200,7 @@ def reshape(
                 may_preempt=terms.kind is LeaseKind.RESERVATION,
                 present=replace(present, binding=True),
             )
-            make_room(planner.context, in_the_way, now, now)
+            make_room(planner.context, in_the_way, now, wanted.end, now)
             placed = replace(wanted, assignment=assignment, start=now, run_start=now)
             if placed.closing is Closing.SUSPEND:
                 # Saving memory takes longer or shorter with other VMs side by side.
@@ -242,7 +244,7 @@ def _extended(planner: Planner, terms: LeaseRequest, present: Present, start: in
         )
     except NotPlannableError:
         return False
-    make_room(planner.context, in_the_way, start, now)
+    make_room(planner.context, in_the_way, start, end, now)
     return True
 
 

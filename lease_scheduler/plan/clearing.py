@@ -8,11 +8,13 @@ from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import plan_again, plan_deadline, requested_start, with_place
-from lease_scheduler.plan.exact import exact_reservation, hosts_with_room, make_room, place_exactly
+from lease_scheduler.plan.deadline import plan_deadline, requested_start
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import exact_reservation, hosts_with_room, place_exactly
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
+from lease_scheduler.plan.rest import plan_again, with_place
 
 _FIXED_TIMES = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
@@ -41,14 +43,14 @@ def place_clearing(
     :raises InTheWayError: somebody can neither be preempted nor moved
     """
     request = lease.request
+    end = start + request.duration + context.suspension.shutdown_time(request)
     try:
         reservation, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
     except NotPlannableError:
         pass
     else:
-        make_room(context, in_the_way, start, now)
+        make_room(context, in_the_way, start, end, now)
         return context.plan.put(with_place(lease, reservation))
-    end = start + request.duration + context.suspension.shutdown_time(request)
     others = _holders(context, lease, start, end)
     loose = {other.lease_id: _loosened(other, start, end, now) for other in others}
     with context.plan.tentative():
@@ -60,7 +62,7 @@ def place_clearing(
             if not fixed:
                 raise
             raise _in_the_way(lease, fixed, "cannot be moved") from error
-        make_room(context, in_the_way, start, now)
+        make_room(context, in_the_way, start, end, now)
         placed = context.plan.put(with_place(lease, reservation))
         stuck = []
         for other in others:
@@ -148,5 +150,5 @@ def _same_interval(
         may_preempt=may_preempt and lease.kind is LeaseKind.RESERVATION,
         present=Present.of(lease.request, old.assignment),
     )
-    make_room(context, in_the_way, old.start, now)
+    make_room(context, in_the_way, old.start, old.end, now)
     return exact_reservation(context, terms, assignment, old.start)

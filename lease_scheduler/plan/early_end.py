@@ -8,8 +8,8 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.rest import with_place
 from lease_scheduler.plan.soonest import place_soonest, place_whole
 
 _NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from lease_scheduler.model.lease import Lease, LeaseRequest
+from contextlib import suppress
+from itertools import takewhile
+
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.displacing import displace, in_the_way
 from lease_scheduler.plan.imaging import at_start, is_anywhere_in_time
 from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
-from lease_scheduler.plan.preemption import evict, victims
+from lease_scheduler.plan.preemption import victims
 
 
 def exact_reservation(
@@ -57,7 +61,8 @@ def hosts_with_room(
     """A host for every VM for the whole of ``[start, end)``, and the leases that have to make room there.
 
     As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
-    of it only those who hold something of the chosen hosts. Nothing is changed in the plan.
+    of it only those who hold something of the chosen hosts. Deadline leases are victims only if what is left of them
+    has a place by their deadline. Nothing is changed in the plan.
 
     :param present: hosts that VMs have already
     :raises NotPlannableError: not even all victims together make room
@@ -67,15 +72,37 @@ def hosts_with_room(
         return assignment, ()
     candidates = victims(context, request, start, end, now) if may_preempt else []
     message = f"no place for lease {request.lease_id} for {end - start} s at its start"
-    if not candidates:
-        raise _no_place(context, request, start, message)
+    # Who has no deadline need not be planned again: the shortest list of such leases is found by bisection.
+    promised_nothing = list(takewhile(lambda victim: victim.kind is not LeaseKind.DEADLINE, candidates))
+    found = _shortest_list(context, request, start, end, promised_nothing, present)
+    if found is not None:
+        return found
+    if len(promised_nothing) < len(candidates):
+        with context.plan.trial(), suppress(NotPlannableError):
+            found = displace(
+                context, request, start, end, candidates, now, at_once=len(promised_nothing), present=present
+            )
+    if found is None:
+        raise _no_place(context, request, start, f"{message}, preemption included" if candidates else message)
+    return found
+
+
+def _shortest_list(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    candidates: list[Lease],
+    present: Present | None,
+) -> tuple[tuple[int, ...], tuple[Lease, ...]] | None:
+    """Hosts for every VM and who holds something of them, by the shortest list of victims, or None."""
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
-    assignment = mapped_without(len(candidates))
+    assignment = mapped_without(len(candidates)) if candidates else None
     if assignment is None:
-        raise _no_place(context, request, start, f"{message}, preemption included")
+        return None
     too_few, enough = 0, len(candidates)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
@@ -84,13 +111,7 @@ def hosts_with_room(
             too_few = middle
         else:
             enough, assignment = middle, found
-    chosen = set(assignment)
-    in_the_way = tuple(
-        lease
-        for lease in candidates[:enough]
-        if any(r.start < end and start < r.end and not chosen.isdisjoint(r.assignment) for r in lease.reservations)
-    )
-    return assignment, in_the_way
+    return assignment, tuple(in_the_way(candidates[:enough], assignment, start, end))
 
 
 def _no_place(context: PlanningContext, request: LeaseRequest, start: int, message: str) -> NotPlannableError:
@@ -98,12 +119,6 @@ def _no_place(context: PlanningContext, request: LeaseRequest, start: int, messa
     if is_anywhere_in_time(context.plan, request, start):
         return NotPlannableError(message)
     return ImageTooLateError(f"{message}, on hosts that can have its disk image then")
-
-
-def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], at: int, now: int) -> None:
-    """Preempt the leases in the plan, so that they hold nothing from ``at`` on."""
-    for lease in in_the_way:
-        evict(context, lease, at, now)
 
 
 def _mapped(

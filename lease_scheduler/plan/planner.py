@@ -13,9 +13,10 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import plan_deadline, plan_rest, with_place
+from lease_scheduler.plan.deadline import plan_deadline
+from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
-from lease_scheduler.plan.exact import make_room, place_exactly
+from lease_scheduler.plan.exact import place_exactly
 from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.mapper import GREEDY
@@ -23,6 +24,7 @@ from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.reach import Reach
+from lease_scheduler.plan.rest import plan_rest, with_place
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.plan.transfers.caches import ImageCaches
@@ -128,7 +130,7 @@ class Planner:
         reservation, in_the_way = place_exactly(
             context, lease.request, start, now, may_preempt=may_preempt, present=present
         )
-        make_room(context, in_the_way, start, now)
+        make_room(context, in_the_way, start, reservation.end, now)
         return self.plan.put(with_place(lease, reservation))
 
     def place_most(

@@ -8,12 +8,12 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.deadline import with_place
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.most import most_that_fits, with_counts
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.rest import with_place
 from lease_scheduler.plan.soonest import place_soonest
 
 

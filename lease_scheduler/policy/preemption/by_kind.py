@@ -14,12 +14,11 @@ _BEFORE_ALL_OTHERS = 1e9
 
 
 class ByKind(PreemptionPolicy):
-    """Reservations and deadline leases preempt best-effort leases; deadline leases also preempt deadline leases that
-    can wait.
+    """Reservations and deadline leases preempt best-effort leases, and deadline leases that can wait.
 
-    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds.
-    Which best-effort
-    lease goes first, and which is too old to go, is decided as in ``ar-preempts-be``, with its options.
+    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds. A
+    deadline lease is chosen only where no best-effort lease will do, and only if it still meets its deadline. Which
+    best-effort lease goes first, and which is too old to go, is decided as in ``ar-preempts-be``, with its options.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

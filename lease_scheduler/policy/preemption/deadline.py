@@ -1,4 +1,4 @@
-"""Deadline leases preempt deadline leases that can afford it."""
+"""Reservations and deadline leases preempt deadline leases that can afford it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ class DeadlinePreemption(PreemptionPolicy):
     Sotomayor 2010, section 5.3 (haizea F57): with t the instant, d the time the preemptor takes plus suspension and
     resumption, and r what the victim has left to run, it must hold t + d + r < deadline; the score is (deadline - t
     - d) / r.
+
+    Reservations are preemptors as well, as in the author's program, to which a deadline lease without slack is one more
+    deadline lease. For them a victim may finish at its deadline exactly, which keeps its promise; the strict inequality
+    of the text holds between deadline leases, so that its results come out again.
     """
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
         """See ``PreemptionPolicy.score``."""
         deadline = victim.lease.request.deadline
-        if preemptor.kind is not LeaseKind.DEADLINE or deadline is None:
+        if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) or deadline is None:
             return NEVER
         back_at = instant + preemptor.duration + victim.overhead
-        if back_at + victim.remaining >= deadline:
+        done_at = back_at + victim.remaining
+        if done_at > deadline or (done_at == deadline and preemptor.kind is LeaseKind.DEADLINE):
             return NEVER
         return (deadline - back_at) / victim.remaining

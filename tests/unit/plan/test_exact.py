@@ -11,7 +11,8 @@ from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet, PreemptionMod
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.exact import make_room, place_exactly
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import place_exactly
 from lease_scheduler.plan.options import PreemptAt, Suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
@@ -57,7 +58,7 @@ def test_the_plan_is_not_changed_by_looking(make_planner: MakePlanner, make_leas
     before = planner.plan.availability
     assert _exactly(planner, make_lease(RESERVATION, start=START, duration=100))[1] == ["1"]
     assert planner.plan.availability is before
-    make_room(planner.context, (running,), START, NOW)
+    make_room(planner.context, (running,), START, END, NOW)
     assert planner.plan.availability.free(START, END)[:, 0].tolist() == [1024, 1]
 
 

@@ -69,7 +69,10 @@ def test_a_deadline_lease_is_a_victim_only_if_it_still_meets_its_deadline() -> N
     assert policy.score(DEADLINE, _victim(DEADLINE, remaining=100, overhead=20), 200) == pytest.approx(1.8)
     assert policy.score(DEADLINE, _victim(DEADLINE, remaining=179, overhead=20), 200) > 1
     assert policy.score(DEADLINE, _victim(DEADLINE, remaining=180, overhead=20), 200) == NEVER
-    assert policy.score(RESERVATION, _victim(DEADLINE), 0) == NEVER
+    # A reservation may have all the time that the deadline leaves, to the second.
+    assert policy.score(RESERVATION, _victim(DEADLINE, remaining=180, overhead=20), 200) == 1.0
+    assert policy.score(RESERVATION, _victim(DEADLINE, remaining=181, overhead=20), 200) == NEVER
+    assert policy.score(IMMEDIATE, _victim(DEADLINE), 0) == NEVER
     assert policy.score(DEADLINE, _victim(BEST_EFFORT), 0) == NEVER
 
 
@@ -79,8 +82,9 @@ def test_by_kind_takes_best_effort_leases_before_all_others() -> None:
     patient = LeaseRequest("p", LeaseKind.DEADLINE, ONE, 0, duration=100, start=10, deadline=10**9)
     best_effort = policy.score(DEADLINE, _victim(_best_effort(0)), old_enough)
     assert best_effort > policy.score(DEADLINE, _victim(patient), old_enough) > 0
-    assert policy.score(RESERVATION, _victim(_best_effort(0)), old_enough) > 0
-    assert policy.score(RESERVATION, _victim(patient), old_enough) == NEVER
+    best_effort = policy.score(RESERVATION, _victim(_best_effort(0)), old_enough)
+    assert best_effort > policy.score(RESERVATION, _victim(patient), old_enough) > 0
+    assert policy.score(RESERVATION, _victim(RESERVATION), old_enough) == NEVER
     assert policy.score(IMMEDIATE, _victim(_best_effort(0)), old_enough) == NEVER
     assert policy.score(DEADLINE, _victim(_best_effort(0)), 7 * DAY) == NEVER
 

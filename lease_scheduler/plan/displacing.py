@@ -1,0 +1,147 @@
+"""Making room while promises are kept: victims with a deadline are moved, not only put off.
+
+Sotomayor 2010, section 5.3 (haizea F57): a deadline lease that has to leave is suspended, and what is left of it is
+planned at once, after the interval that it makes room for and by its deadline. A victim for which there is no such
+place stays where it is.
+"""
+
+from __future__ import annotations
+
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.imaging import at_start
+from lease_scheduler.plan.keeping import Present, map_keeping
+from lease_scheduler.plan.mapper import places_for
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import evict
+from lease_scheduler.plan.rest import plan_rest
+
+
+class _TriedError(NotPlannableError):
+    """Ends a tentative block that was entered only to see whether it works."""
+
+
+def displace(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    candidates: list[Lease],
+    now: int,
+    *,
+    at_once: int = 0,
+    present: Present | None = None,
+) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
+    """Find a host for every VM in ``[start, end)``, moving one victim after the other until the lease fits.
+
+    Victims that hold nothing of the chosen hosts keep their places if the lease fits without moving them.
+
+    :param candidates: possible victims, the best one first
+    :param at_once: how many of them to move before the first attempt, because fewer are known not to be enough
+    :param present: hosts that VMs have already
+    :return: the hosts, and the values that the victims had; what they hold now is in the plan
+    :raises NotPlannableError: there is no place; the plan is as it was
+    """
+    plan = context.plan
+    _require_room(context, request, start, end, candidates)
+    needed: list[Lease] = []
+    try:
+        with plan.tentative():
+            assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, at_once, present)
+            needed = in_the_way(moved, assignment, start, end)
+            if len(needed) < len(moved):
+                raise _TriedError("tried")
+            return assignment, tuple(moved)
+    except _TriedError:
+        pass
+    first = {victim.lease_id for victim in candidates[:at_once]}
+    needed_at_once = sum(victim.lease_id in first for victim in needed)
+    try:
+        with plan.tentative():
+            assignment, moved = _move_until_it_fits(context, request, start, end, needed, now, needed_at_once, present)
+    except NotPlannableError:
+        assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, at_once, present)
+    return assignment, tuple(moved)
+
+
+def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], start: int, end: int, now: int) -> None:
+    """Preempt leases in the plan, so that they hold nothing of their hosts in ``[start, end)``.
+
+    :raises NotPlannableError: one of them could not meet its deadline; who looks for victims does not choose such
+    """
+    for lease in in_the_way:
+        move_aside(context, lease, start, end, now)
+
+
+def move_aside(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> None:
+    """Preempt a lease by ``start``.
+
+    The rest of a deadline lease is planned after ``end``. A best-effort lease goes back to the queue when it is
+    suspended.
+
+    :raises NotPlannableError: that is too late for its deadline; the plan is as it was
+    """
+    with context.plan.tentative():
+        evicted = evict(context, victim, start, now)
+        if victim.kind is LeaseKind.DEADLINE:
+            plan_rest(context, evicted, end)
+
+
+def _require_room(context: PlanningContext, request: LeaseRequest, start: int, end: int, others: list[Lease]) -> None:
+    """Refuse at once what does not fit even if all the others hold nothing in the interval.
+
+    :raises NotPlannableError: each node set by itself finds too few hosts
+    """
+    free = context.plan.without(others, start).free(start, end)
+    if any(places_for(free, demand).sum() < demand.count for demand in at_start(context.plan, request, start)):
+        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
+
+
+def _move_until_it_fits(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    candidates: list[Lease],
+    now: int,
+    at_once: int,
+    present: Present | None,
+) -> tuple[tuple[int, ...], list[Lease]]:
+    plan = context.plan
+    demands = at_start(plan, request, start)
+    with plan.tentative():
+        waiting = list(candidates)
+        moved = [victim for victim in waiting[:at_once] if _can_move_aside(context, victim, start, end, now)]
+        del waiting[:at_once]
+        while (
+            assignment := map_keeping(
+                plan.availability, request, demands, present, start, end, context.selection, context.mapper
+            )
+        ) is None:
+            while waiting:
+                victim = waiting.pop(0)
+                if _can_move_aside(context, victim, start, end, now):
+                    moved.append(victim)
+                    break
+            else:
+                raise NotPlannableError(f"no place for lease {request.lease_id} at its start")
+    return assignment, moved
+
+
+def _can_move_aside(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> bool:
+    """Move a victim; false if it has to stay."""
+    try:
+        move_aside(context, victim, start, end, now)
+    except NotPlannableError:
+        return False
+    return True
+
+
+def in_the_way(victims: list[Lease], assignment: tuple[int, ...], start: int, end: int) -> list[Lease]:
+    """The victims that held something of the chosen hosts."""
+    hosts = set(assignment)
+    return [
+        victim
+        for victim in victims
+        if any(r.start < end and start < r.end and not hosts.isdisjoint(r.assignment) for r in victim.reservations)
+    ]
