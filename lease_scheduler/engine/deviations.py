@@ -122,7 +122,7 @@ class Deviations:
         hosts = frozenset(assignment)
         self._start_delayed(hosts, now)
         if held_until > now:
-            moved = self._state.planner.use_freed_capacity(len(hosts), now, held_until)
+            moved = self._state.use_freed(len(hosts), now, held_until)
             self._state.recorder.count("replans", moved)
 
     def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
@@ -201,7 +201,7 @@ class Deviations:
     def plan_rest_or_fail(self, lease: Lease, now: int, why: str) -> None:
         """Plan what is left of a deadline lease; it fails if that cannot be done by its deadline."""
         try:
-            self._state.planner.place_rest(lease, now)
+            self._state.planner.place_rest(lease, now, earliest=self._state.earliest(now))
         except NotPlannableError:
             self._tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
@@ -322,7 +322,7 @@ class Deviations:
             self.plan_rest_or_fail(kept, now, "its hosts were not free in time")
             return
         with suppress(NotPlannableError):
-            self._state.planner.place_rest(kept, now)
+            self._state.planner.place_rest(kept, now, earliest=self._state.earliest(now))
 
     def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
         reservation = lease.reservations[0]

@@ -345,14 +345,13 @@ class Engine:
             return change
         self._state.publish(now)
         if replan and change.before.reservations:
-            if change.after.is_final:
-                self._let_go_on(change.before, now)
+            self._let_go_on(change.before, now)
             self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
         self._steps.serve_queue(now)
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def _let_go_on(self, lease: Lease, now: int) -> None:
-        """A lease is no more: if nothing of it had begun, nobody need make room for it."""
+        """A lease is no more, or has another place: if nothing of it had begun, nobody need make room where it was."""
         if lease.started is None:
             self._offers.let_go_on(frozenset(host for each in lease.reservations for host in each.hosts), now)
 

@@ -10,7 +10,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.early_end import go_on
+from lease_scheduler.plan.early_end import back_sooner, go_on
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.most import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
@@ -123,7 +123,7 @@ class Offers:
         taken = self._state.put(replace(lease, offered_until=None, reason="its quote was accepted"))
         if lease.kind is LeaseKind.DEADLINE:
             # It was planned for after the end of the offer, which it need not wait for any more.
-            taken = self._state.planner.sooner(taken, now)
+            taken = self._state.planner.sooner(taken, now, earliest=self._state.earliest(now))
         return taken
 
     def turn_down(self, lease: Lease, now: int, reason: str) -> None:
@@ -153,13 +153,19 @@ class Offers:
         state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
         if held:
             self.let_go_on(frozenset(host for each in held for host in each.assignment), now)
-            moved = state.planner.use_freed_capacity(lease.request.node_count, now, max(r.end for r in held))
+            moved = state.use_freed(lease.request.node_count, now, max(r.end for r in held))
             state.recorder.count("replans", moved)
 
     def let_go_on(self, hosts: frozenset[int], now: int) -> None:
-        """Leases that run on these hosts and were to make room for one that is no more need not."""
+        """Leases that were to make room on these hosts for one that is not there any more need not.
+
+        Those that run go on. Deadline leases that are suspended already, or being suspended, come back sooner.
+        """
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
             on_them = bool(lease.reservations) and not hosts.isdisjoint(lease.reservations[0].assignment)
-            if on_them and lease.lease_id not in state.operations:
-                go_on(state.planner.context, lease, now)
+            is_busy = lease.lease_id in state.operations
+            if on_them and not is_busy and go_on(state.planner.context, lease, now):
+                continue
+            if not is_busy or lease.state is LeaseState.SUSPENDING:
+                back_sooner(state.planner.context, lease, now, state.earliest(now))

@@ -167,7 +167,7 @@ class Outages:
                     self._state.put(whole)
                 self._state.recorder.hosts_whole(whole)
         self._heal(now)
-        moved = self._state.planner.use_freed_capacity(1, now, thought_away_until)
+        moved = self._state.use_freed(1, now, thought_away_until)
         self._state.recorder.count("replans", moved)
 
     def extend(self, now: int) -> None:
@@ -195,7 +195,7 @@ class Outages:
             current = self._state.lease(lease.lease_id)
             if current is not None:
                 self._hit_by_change(current, now)
-        moved = self._state.planner.use_freed_capacity(len(merged), now, FOREVER)
+        moved = self._state.use_freed(len(merged), now, FOREVER)
         self._state.recorder.count("replans", moved)
         return merged
 

@@ -107,6 +107,17 @@ class EngineState:
                 if self.waits_for_preparation(each):
                     self.preparations.push(each, (self.next_preparation(each, now), Due.PREPARE))
 
+    def earliest(self, now: int) -> int:
+        """When what is planned now, without having been asked for this instant, may begin."""
+        return now + self.options.planning_lead
+
+    def use_freed(self, nodes: int, now: int, window_end: int) -> int:
+        """Plan again what can profit from so many hosts being free in ``[now, window_end)``.
+
+        :return: how many leases got another place
+        """
+        return self.planner.use_freed_capacity(nodes, now, window_end, earliest=self.earliest(now))
+
     @property
     def dead_hosts(self) -> frozenset[int]:
         """Hosts on which nothing runs any more."""

@@ -114,7 +114,7 @@ class Steps:
         plan = self._state.planner.plan
         agree = partial(self._prices.agree_in_queue, now=now) if self._prices.are_asked else None
         while True:
-            self._state.planner.process_queue(now + self._state.options.planning_lead, agree)
+            self._state.planner.process_queue(self._state.earliest(now), agree)
             self._state.publish(now)
             self._transfers.begin_due(now)
             waiting, live = plan.queue_length, len(plan.leases)
@@ -193,7 +193,7 @@ class Steps:
 
     def use_freed(self, lease: Lease, now: int, window_end: int) -> None:
         """Plan again what can profit from the hosts of a lease being free before their time."""
-        moved = self._state.planner.use_freed_capacity(lease.request.node_count, now, window_end)
+        moved = self._state.use_freed(lease.request.node_count, now, window_end)
         self._state.recorder.count("replans", moved)
 
     def _admit(self, now: int) -> None:

@@ -48,6 +48,7 @@ class Demands:
         self._capacity = capacity
         self._of_nodes: dict[tuple[NodeSet, ...], tuple[Demand, ...]] = {}
         self._of_node_set: dict[NodeSet, Demand] = {}
+        self._shares: dict[tuple[NodeSet, str], int] = {}
 
     def of(self, nodes: tuple[NodeSet, ...]) -> tuple[Demand, ...]:
         """Node sets in the terms of the plan."""
@@ -56,8 +57,29 @@ class Demands:
             if len(self._of_nodes) >= _MOST_REMEMBERED:
                 self._of_nodes.clear()
                 self._of_node_set.clear()
+                self._shares.clear()
             found = self._of_nodes[nodes] = tuple(self._demand(node_set) for node_set in nodes)
         return found
+
+    def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
+        """How much of a resource class a VM can use if its node set does not name it.
+
+        That is all that a host has, shared equally among as many such VMs as the host can hold; the largest such share
+        of the hosts that may be used.
+        """
+        if resource_class not in self._classes:
+            return 0
+        key = (replace(node_set, count=1, boots=()), resource_class)
+        known = self._shares.get(key)
+        if known is None:
+            demand = self._demand(key[0])
+            needed = demand.amounts > 0
+            places = (self._capacity[needed] // demand.amounts[needed][:, None]).min(axis=0)
+            if demand.eligible is not None:
+                places = np.where(demand.eligible, places, 0)
+            amounts = self._capacity[self._classes.index(resource_class)]
+            known = self._shares[key] = int((amounts[places > 0] // places[places > 0]).max(initial=0))
+        return known
 
     def _demand(self, node_set: NodeSet) -> Demand:
         # Node sets that need the same of hosts share arrays, and with them what availability remembers of them.

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing
-from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.rest import with_place
+from lease_scheduler.plan.preemption import back_to_queue
+from lease_scheduler.plan.rest import plan_again, with_place
 from lease_scheduler.plan.soonest import place_soonest, place_whole
 
 _NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)
@@ -116,6 +117,9 @@ def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> b
 def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
     """Let a lease that runs and was to make room run to its end where it is, if nobody is in the way any more.
 
+    Later best-effort leases that have a place there, and have not begun, wait in the queue again: this lease would
+    come before them if it had been suspended.
+
     :return: whether it does
     """
     plan = context.plan
@@ -130,9 +134,45 @@ def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
     try:
         with plan.tentative():
             plan.put(replace(lease, reservations=()))
+            for other in reversed(context.plan.future_best_effort(now)):
+                if plan.has_room(whole, now, end):
+                    break
+                if _waits_on(first.hosts, other, end) and other.sequence > lease.sequence:
+                    plan.put(back_to_queue(other, "the lease before it goes on"))
             if not plan.has_room(whole, now, end):
                 raise NotPlannableError("others are in the way")
             plan.put(whole)
+    except NotPlannableError:
+        return False
+    return True
+
+
+def _waits_on(hosts: frozenset[int], lease: Lease, end: int) -> bool:
+    """Whether a lease of which nothing has begun has a place on some of the hosts before an instant."""
+    return lease.state in PLANNED_STATES and any(
+        r.start < end and not hosts.isdisjoint(r.assignment) for r in lease.reservations
+    )
+
+
+def back_sooner(context: PlanningContext, lease: Lease, now: int, earliest: int) -> bool:
+    """Plan the rest of a displaced deadline lease once more, if it is then done sooner.
+
+    :param earliest: nothing is planned to begin before this instant
+    :return: whether it is
+    """
+    plan = context.plan
+    if lease.kind is not LeaseKind.DEADLINE or lease.is_offered or not lease.reservations:
+        return False
+    has_begun = lease.state not in PLANNED_STATES or lease.reservations[0].first_instant <= now
+    if len(lease.reservations) < 2 and (has_begun or lease.saved_on is None):
+        return False
+    kept = lease.reservations[:1] if has_begun else ()
+    try:
+        with plan.tentative():
+            loose = plan.put(replace(lease, reservations=kept))
+            planned = plan_again(context, loose, max(earliest, lease.request.start or 0))
+            if planned.reservations[-1].run_end >= lease.reservations[-1].run_end:
+                raise NotPlannableError("no better place")
     except NotPlannableError:
         return False
     return True

@@ -212,6 +212,10 @@ class Plan:
         """Node sets that are nobody's in the terms of the plan."""
         return self._demands.of(nodes)
 
+    def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
+        """How much of a resource class a VM can use if its node set does not name it."""
+        return self._demands.share_of_host(node_set, resource_class)
+
     def has_room(self, lease: Lease, start: int, end: int) -> bool:
         """Whether the hosts of a lease's first reservation could hold it when it holds nothing of them yet."""
         if end <= start:

@@ -6,6 +6,7 @@ Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.model.host import Site
@@ -72,7 +73,7 @@ class Planner:
             self.plan.images = Images(transfers)
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
-        self.unbuffered = SuspensionModel(options)
+        self.unbuffered = SuspensionModel(options, self.plan.share_of_host)
         self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper)
         self.deadline_preemption = deadline_preemption
         # Nobody's work is lost for a lease that may not be wanted in the end.
@@ -83,7 +84,9 @@ class Planner:
 
         :param options: those that the planner was made with, but for these
         """
-        self.context = replace(self.context, options=options, suspension=SuspensionModel(options))
+        self.context = replace(
+            self.context, options=options, suspension=SuspensionModel(options, self.plan.share_of_host)
+        )
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
 
     # -- requests ----------------------------------------------------------------------------------------
@@ -206,29 +209,38 @@ class Planner:
 
     # -- deviations from the plan ------------------------------------------------------------------------
 
-    def use_freed_capacity(self, nodes: int, now: int, window_end: int) -> int:
+    def use_freed_capacity(self, nodes: int, now: int, window_end: int, *, earliest: int | None = None) -> int:
         """Plan again what can profit from so many hosts being free in ``[now, window_end)``.
 
+        :param earliest: nothing is planned to begin before this instant, ``now`` if none is given
         :return: how many leases got another place
         """
         self.plan.pass_to(now)
-        return replan_waiting(self.context, now) + pull_deadline_leases(self.context, nodes, now, window_end)
+        first = now if earliest is None else max(now, earliest)
+        return replan_waiting(self.context, first) + pull_deadline_leases(self.context, nodes, first, window_end)
 
-    def place_rest(self, lease: Lease, now: int) -> Lease:
+    def place_rest(self, lease: Lease, now: int, *, earliest: int | None = None) -> Lease:
         """Plan what is left of a deadline lease once more, soonest first.
 
+        :param earliest: it begins before this instant only if it would be too late for its deadline otherwise
         :raises NotPlannableError: it cannot be done by the deadline any more; the plan is as it was
         """
         self.plan.pass_to(now)
+        soonest = max(now, lease.offered_until or 0)
+        if earliest is not None and earliest > soonest:
+            with suppress(NotPlannableError), self.plan.tentative():
+                return plan_rest(self.context, lease, earliest)
         with self.plan.tentative():
-            return plan_rest(self.context, lease, max(now, lease.offered_until or 0))
+            return plan_rest(self.context, lease, soonest)
 
-    def sooner(self, lease: Lease, now: int) -> Lease:
+    def sooner(self, lease: Lease, now: int, *, earliest: int | None = None) -> Lease:
         """An earlier place for a deadline lease of which nothing has begun, if there is one.
 
+        :param earliest: it begins not before this instant, ``now`` if none is given
         :return: its value in the plan
         """
-        pull(self.context, lease, now, lease.reservations[-1].end)
+        first = now if earliest is None else max(now, earliest)
+        pull(self.context, lease, first, lease.reservations[-1].end)
         return self.plan.leases[lease.lease_id]
 
     def release(self, lease: Lease) -> Lease:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 
 from lease_scheduler.model.lease import LeaseRequest, NodeSet, PreemptionMode
@@ -16,10 +16,13 @@ class SuspensionModel:
     other, plus an overhead per command. Times are whole seconds, rounded up per VM.
 
     :param options: rates, exclusion, overheads
+    :param share_of_host: how much of a resource class a VM of a node set can use that does not name the class, such as
+        the memory of an exclusive host; 0 of each by default
     """
 
-    def __init__(self, options: PlanningOptions) -> None:
+    def __init__(self, options: PlanningOptions, share_of_host: Callable[[NodeSet, str], int] | None = None) -> None:
         self._options = options
+        self._share_of_host = share_of_host
 
     def can_suspend(self, request: LeaseRequest) -> bool:
         """Whether the lease's state can be saved when it has to make room (haizea F51)."""
@@ -94,8 +97,13 @@ class SuspensionModel:
     def _saved_mb(self, request: LeaseRequest, node_set: NodeSet) -> int:
         """MB that are saved of a VM."""
         if request.preemption_mode.leaves_host and self._options.shelved_size is ShelvedSize.DISK:
-            return node_set.resources.get(DISK_GB, 0) * 1024
-        return node_set.resources.get(MEMORY_MB, 0)
+            return self._used(node_set, DISK_GB) * 1024
+        return self._used(node_set, MEMORY_MB)
+
+    def _used(self, node_set: NodeSet, resource_class: str) -> int:
+        """How much of a resource class a VM uses at most."""
+        named = node_set.resources.get(resource_class, 0)
+        return named or (0 if self._share_of_host is None else self._share_of_host(node_set, resource_class))
 
     def _total(self, request: LeaseRequest, per_vm: list[tuple[int, int]], assignment: Sequence[int]) -> int:
         count = sum(number for number, _ in per_vm)

@@ -6,10 +6,12 @@ from math import ceil
 
 import pytest
 
+from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
-from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
+from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, ShelvedSize, Suspension
 from lease_scheduler.plan.suspension import SuspensionModel
+from tests.unit.plan.conftest import new_planner
 
 LOCAL, GLOBAL = (61.86, 66.27), (63.67, 81.27)
 
@@ -222,3 +224,49 @@ def test_shutdowns_take_their_time_only_if_any_is_reserved() -> None:
     request = _request((4, 1024))
     assert SuspensionModel(PlanningOptions(shutdown_time=10, enactment_overhead=2)).shutdown_time(request) == 18
     assert SuspensionModel(PlanningOptions(enactment_overhead=2)).shutdown_time(request) == 0
+
+
+@pytest.mark.parametrize(
+    ("need", "megabytes"),
+    [
+        (Resources({HOST_SHARE: WHOLE_HOST}), 8192),
+        (Resources({VCPU: 4, HOST_SHARE: 1}), 4096),
+        (Resources({VCPU: 3, HOST_SHARE: 1}), 4096),
+        (Resources({VCPU: 1, MEMORY_MB: 512}), 512),
+        (Resources({"CUSTOM_ADDRESS": 1}), 0),
+    ],
+)
+@pytest.mark.parametrize("size", ShelvedSize)
+def test_what_no_node_set_names_is_the_share_of_a_host(need: Resources, megabytes: int, size: ShelvedSize) -> None:
+    """A whole host may have used all of its memory, and VMs that name their VCPUs alone all of it together."""
+    big = Resources({VCPU: 8, MEMORY_MB: 8192, DISK_GB: 8, HOST_SHARE: WHOLE_HOST})
+    small = Resources({VCPU: 4, MEMORY_MB: 2048, DISK_GB: 2, HOST_SHARE: WHOLE_HOST})
+    addresses = Host("address", Resources({"CUSTOM_ADDRESS": 1}))
+    site = Site.of([Host("big", big), Host("small", small), addresses])
+    planner = new_planner(site=site, suspend_rate=32, resume_rate=32, shelved_size=size)
+    request = LeaseRequest(
+        "1",
+        LeaseKind.BEST_EFFORT,
+        (NodeSet(1, need),),
+        0,
+        preemptible=True,
+        preemption_mode=PreemptionMode.SHELVE if size is ShelvedSize.DISK else PreemptionMode.SUSPEND,
+    )
+    if size is ShelvedSize.DISK and MEMORY_MB in need:
+        megabytes = 8192 // 8
+    expected = megabytes // 32
+    assert planner.context.suspension.suspend_time(request, (0,)) == expected
+    assert planner.context.suspension.resume_time(request, (0,)) == expected
+    assert planner.context.suspend_estimate(request) == expected * planner.context.most_per_host(request)
+
+
+def test_other_hosts_of_the_site_are_known_to_the_time_model() -> None:
+    """haizea F21: a host that comes with more memory counts from then on."""
+    planner = new_planner(1, Resources({MEMORY_MB: 1024, HOST_SHARE: WHOLE_HOST}))
+    request = LeaseRequest(
+        "1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({HOST_SHARE: WHOLE_HOST})),), 0, preemptible=True
+    )
+    assert planner.context.suspend_estimate(request) == 32
+    larger = Host("larger", Resources({MEMORY_MB: 4096, HOST_SHARE: WHOLE_HOST}))
+    planner.plan.change_site(Site.of([*planner.plan.site.hosts, larger]), 0)
+    assert planner.context.suspend_estimate(request) == 128
