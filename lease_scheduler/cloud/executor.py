@@ -140,12 +140,20 @@ class Executor:
     def _is_given_up(self, order: Order) -> bool:
         """Whether it does not matter any more: everything of the lease is to be destroyed, or it only follows a change.
 
-        What cannot follow, because hosts are not free for instance, must not keep the lease from its end.
+        What cannot follow, because hosts are not free for instance, must not keep the lease from its end; nor servers
+        that do not come back from being put away again.
         """
         with self._changed:
             later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]
-        follows = order.operation is not None and order.operation.kind is OperationKind.ADJUST
-        return any(each.operation is None or follows for each in later)
+        if order.operation is None:
+            return any(each.operation is None for each in later)
+        kind = order.operation.kind
+        return any(
+            each.operation is None
+            or kind is OperationKind.ADJUST
+            or (kind is OperationKind.RESUME and each.operation.kind is OperationKind.SUSPEND)
+            for each in later
+        )
 
     def _over(self, order: Order, error: StepFailedError | None) -> None:
         with self._changed:

@@ -189,6 +189,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
             breach_tolerance=group.breach_tolerance,
             refund_share=conf.scheduling.refund_share,
             operation_quantile=operation_quantile(conf),
+            keeps_saved_work=True,
         ),
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,

@@ -7,7 +7,14 @@ from oslo_config import cfg
 GROUP = cfg.OptGroup("engine", title="The engine")
 
 OPTIONS: list[cfg.Opt] = [
-    cfg.IntOpt("boot_attempts", default=3, min=1, help="How often the VMs of a lease are started before it fails."),
+    cfg.IntOpt(
+        "boot_attempts",
+        default=3,
+        min=1,
+        help="How often the VMs of a lease are started before it fails. Where they were saved, the lease waits after "
+        "that many failures to bring them back: nothing of it is deleted, and it is tried again after 30 seconds, then "
+        "ever less often.",
+    ),
     cfg.IntOpt(
         "breach_tolerance",
         default=60,

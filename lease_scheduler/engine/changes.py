@@ -33,6 +33,8 @@ _STEADY_STATES = frozenset(
         LeaseState.QUEUED,
         LeaseState.READY,
         LeaseState.ACTIVE,
+        # It could not be brought back, and waits for another attempt.
+        LeaseState.SUSPENDED_PENDING,
         LeaseState.SUSPENDED_QUEUED,
         LeaseState.SUSPENDED_SCHEDULED,
     }

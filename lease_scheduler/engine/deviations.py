@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
@@ -35,6 +36,7 @@ class Deviations:
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self._delayed: set[str] = set()
+        self.retries = Retries(state)
 
     # -- operations that take longer than planned --------------------------------------------------------
 
@@ -58,6 +60,9 @@ class Deviations:
                 self.fail(lease, now, "its VMs were not ready before it was over")
             elif not lease.reservations[1:] and self._can_clear(lease, now, extended.end):
                 self._state.put(replace(lease, reservations=(extended,)))
+            elif operation.kind is OperationKind.RESUME and self._state.options.keeps_saved_work:
+                self._state.account(self._state.operations.pop(lease.lease_id), lease, now)
+                self._put_away(lease, now, "its VMs were not back when its place was over")
             else:
                 self._state.cloud.discard(lease.lease_id, now)
                 self.replace_lost(lease, now, "its VMs were not ready when its place was over")
@@ -86,6 +91,9 @@ class Deviations:
         too_late = reservation.run_end <= now
         if (reservation.closing is Closing.SHUTDOWN or too_late) and not lease.reservations[1:]:
             if lease.request.deadline is not None and over > lease.request.deadline:
+                if self._keeps_work_of(lease):
+                    self._put_away(lease, now, f"resumed {late} s late, too late for its deadline")
+                    return
                 self.fail(lease, now, f"started {late} s late, too late for its deadline")
                 return
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
@@ -96,7 +104,9 @@ class Deviations:
         if reservation.closing is Closing.SHUTDOWN:
             begun = self._closed_in_time(lease, begun, over)
         newly_killed = begun.closing is Closing.KILL and reservation.closing is not Closing.KILL
-        if begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
+        if begun.run_end <= now and self._keeps_work_of(lease):
+            self._put_away(lease, now, f"resumed {late} s late, too late for its place")
+        elif begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
             self._state.cloud.discard(lease.lease_id, now)
             self.replace_lost(lease, now, f"started {late} s late, too late for its place")
         elif lease.kind is LeaseKind.DEADLINE and begun.closing is Closing.SUSPEND:
@@ -168,8 +178,13 @@ class Deviations:
         self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
         self._state.failed_boots[lease.lease_id] += 1
         is_last = self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts
-        if kind is OperationKind.RESUME and not is_last:
+        if kind is OperationKind.RESUME and (not is_last or self._state.options.keeps_saved_work):
             self._put_away(lease, now, reason)
+            return
+        if kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and lease.saved_on is not None:
+            # It could not be brought back before; what is saved of it must not be lost to the rest.
+            again = self.retries.suspend_later(lease, now)
+            self._hold_until(lease, now, again + _LONGEST_EXTENSION)
             return
         self._state.cloud.discard(lease.lease_id, now)
         if is_last:
@@ -185,8 +200,22 @@ class Deviations:
             if avoid and host is not None:
                 plan.unblock(host)
 
+    def _keeps_work_of(self, lease: Lease) -> bool:
+        """Whether a lease that runs has done work before that can be saved again, and must not be lost."""
+        has_worked = lease.accumulated > 0 and lease.active_since is not None
+        can_suspend = self._state.planner.context.suspension.can_suspend(lease.request)
+        return self._state.options.keeps_saved_work and has_worked and can_suspend
+
+    def _hold_until(self, lease: Lease, now: int, end: int) -> None:
+        """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
+        first = lease.reservations[0]
+        self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
+        self._make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
+
     def _put_away(self, lease: Lease, now: int, reason: str) -> None:
         """What could not be brought back is suspended again; nothing of the work is lost."""
+        if lease.active_since is not None:
+            lease = self._state.stop_counting(lease, now)
         first = lease.reservations[0]
         end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
         closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
@@ -203,6 +232,12 @@ class Deviations:
         try:
             self._state.planner.place_rest(lease, now, earliest=self._state.earliest(now))
         except NotPlannableError:
+            if self._state.options.keeps_saved_work and lease.state is LeaseState.SUSPENDED_PENDING:
+                self.retries.wait(lease, now, why)
+                return
+            if self._keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND:
+                # It is suspended in time, and waits then.
+                return
             self._tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
 

@@ -129,6 +129,8 @@ class Engine:
         if self._precaching is not None:
             self._precaching.restore(live, cached, self._clock.now())
         state.restore(live, operations, self._clock.now())
+        waiting = [lease for lease in plan.leases.values() if lease.lease_id not in state.operations]
+        self._deviations.retries.restore(waiting, self._clock.now())
         for lease in live:
             self._deviations.remember_delayed(lease, self._clock.now())
         for name, (since, until) in (outages or {}).items():

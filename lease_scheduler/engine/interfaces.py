@@ -153,7 +153,11 @@ class Recorder(Protocol):
         ...
 
     def hosts_whole(self, lease: Lease) -> None:
-        """A lease that went on without some of its hosts has all of them again."""
+        """A lease that went on without some of its hosts, or waited with its memory saved, has all it needs again."""
+        ...
+
+    def waits_with_saved_work(self, lease: Lease) -> None:
+        """The saved memory of a lease cannot be brought back for now; the reason is the lease's."""
         ...
 
     def terms_lost(self, lease: Lease) -> None:

@@ -59,6 +59,9 @@ class Lifecycle:
         lease = self._state.breaches.begun(lease, now)
         active = self._state.put(replace(lease.to(LeaseState.ACTIVE), active_since=now, started=started, saved_on=None))
         self._state.running.add(lease.lease_id)
+        if self._state.options.keeps_saved_work and lease.saved_on is not None:
+            self._state.failed_boots.pop(lease.lease_id, None)
+            self._state.recorder.hosts_whole(active)
         if now > active.reservations[0].run_start:
             self._deviations.started_late(active, now)
 
@@ -109,6 +112,9 @@ class Lifecycle:
         waiting = replace(lease.to(LeaseState.SUSPENDED_PENDING), reservations=rest, saved_on=operation.assignment)
         if rest:
             self._state.put(waiting.to(LeaseState.SUSPENDED_SCHEDULED))
+        elif self._deviations.retries.is_exhausted(lease):
+            failures = self._state.failed_boots[lease.lease_id]
+            self._deviations.retries.wait(waiting, now, f"its servers did not come back {failures} times")
         elif lease.kind is LeaseKind.DEADLINE:
             self._state.put(waiting)
             self._deviations.plan_rest_or_fail(waiting, now, "suspended")

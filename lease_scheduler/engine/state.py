@@ -48,6 +48,8 @@ class EngineOptions:
     :ivar operation_quantile: share of the cloud's operations that are to be over in time by what they took so far; none
         to leave them fixed buffers
     :ivar refund_share: how much of the price of node-hours that are given up is given back
+    :ivar keeps_saved_work: whether a lease whose memory is saved waits if it cannot be brought back, or not by its
+        deadline; if not it starts over or fails
     """
 
     planning_lead: int = 0
@@ -58,6 +60,7 @@ class EngineOptions:
     breach_tolerance: int = 60
     refund_share: float = 1.0
     operation_quantile: float | None = None
+    keeps_saved_work: bool = False
 
 
 @dataclass

@@ -86,6 +86,7 @@ class Steps:
             # Who is back at this very second has been reported by now.
             self._outages.extend(now)
             self._state.publish(now)
+        self._deviations.retries.go_on(now)
         self._act(now)
         self._admit(now)
         self.serve_queue(now)
@@ -94,7 +95,7 @@ class Steps:
     def next_due(self) -> int | None:
         """The next instant at which something is planned; none if nothing is."""
         agenda = self._state.agenda
-        instants = (self._preparation.next_due(), self._transfers.next_due())
+        instants = (self._preparation.next_due(), self._transfers.next_due(), self._deviations.retries.next_due())
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry

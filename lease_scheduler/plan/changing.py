@@ -101,7 +101,8 @@ def plan_anew(
     plan = planner.plan
     with plan.tentative():
         waiting = LeaseState.SUSPENDED_PENDING if lease.state in SUSPENDED_STATES else LeaseState.PENDING
-        loose = plan.put(replace(lease.to(waiting), request=terms, reservations=()))
+        loose = lease if lease.state is waiting else lease.to(waiting)
+        loose = plan.put(replace(loose, request=terms, reservations=()))
         if terms.kind is LeaseKind.BEST_EFFORT:
             reservation = place_soonest(planner.context, loose, now, may_wait=True)
             if reservation is None:

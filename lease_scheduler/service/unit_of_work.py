@@ -278,6 +278,15 @@ class UnitOfWork:
             reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
 
+    def waits_with_saved_work(self, lease: Lease) -> None:
+        """The saved memory of a lease cannot be brought back for now; its owner is told."""
+        document = self.documents[lease.lease_id]
+        known = self.leases.get(lease.lease_id)
+        if known is not None and known.state is lease.state:
+            self.note(lease, lease.reason)
+        if not document.degraded:
+            self._tell_of_hosts(lease, replace(document, degraded=True))
+
     def terms_lost(self, lease: Lease) -> None:
         """The terms of a lease that has not begun cannot be kept."""
         self.lost_terms[lease.lease_id] = (lease, self.documents[lease.lease_id])

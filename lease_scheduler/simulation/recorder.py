@@ -39,6 +39,10 @@ class RunRecorder:
         """See ``engine.interfaces.Recorder``."""
         self.counters["healed_leases"] += 1
 
+    def waits_with_saved_work(self, lease: Lease) -> None:
+        """See ``engine.interfaces.Recorder``."""
+        self.counters["waits_with_saved_work"] += 1
+
     def terms_lost(self, lease: Lease) -> None:
         """See ``engine.interfaces.Recorder``; users of simulations are not asked."""
 

@@ -109,7 +109,10 @@ class Service:
         store = SqlStore(self._database)
         store.take_over("engine", self.clock.now())
         engine_options = EngineOptions(
-            explain_refusals=False, preparation_time=10 * HOUR, refund_share=self._refund_share
+            explain_refusals=False,
+            preparation_time=10 * HOUR,
+            refund_share=self._refund_share,
+            keeps_saved_work=True,
         )
         site = SiteEngine(
             store,

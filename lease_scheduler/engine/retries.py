@@ -1,0 +1,92 @@
+"""Leases whose saved servers cannot be brought back now: nothing of them is deleted, and it is tried again later.
+
+Used where ``EngineOptions.keeps_saved_work`` is set. The pauses are forgotten by an engine that takes over, which tries
+at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.plan import NotPlannableError
+
+#: Seconds between two attempts, at first and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 30, 900
+
+
+class Retries:
+    """See the module."""
+
+    def __init__(self, state: EngineState) -> None:
+        self._state = state
+        self._due: dict[str, int] = {}
+
+    def next_due(self) -> int | None:
+        """Return when something is tried again next, or None."""
+        return min(self._due.values(), default=None)
+
+    def is_exhausted(self, lease: Lease) -> bool:
+        """Return whether a lease has failed so often that it waits before the next attempt."""
+        attempts = self._state.options.boot_attempts
+        return self._state.options.keeps_saved_work and self._state.failed_boots[lease.lease_id] >= attempts
+
+    def wait(self, lease: Lease, now: int, why: str) -> None:
+        """Have a lease whose memory is saved wait; its owner is told.
+
+        :param lease: is suspended, holds nothing and is planned nowhere
+        :param why: what went wrong
+        """
+        deadline, pause = lease.request.deadline, self._pause(lease)
+        latest = None if deadline is None else deadline - lease.remaining
+        if latest is not None and latest < now:
+            self._due.pop(lease.lease_id, None)
+            what = "it cannot be done by its deadline any more, and waits until its deadline is changed or it is ended"
+        else:
+            self._due[lease.lease_id] = now + pause if latest is None else max(now + 1, min(now + pause, latest))
+            what = f"it is tried again in {self._due[lease.lease_id] - now} s"
+        waiting = self._state.put(replace(lease, reason=f"{why}; {what}"))
+        self._state.recorder.waits_with_saved_work(waiting)
+
+    def suspend_later(self, lease: Lease, now: int) -> int:
+        """Have a lease suspended once more after a pause; return when."""
+        self._due[lease.lease_id] = now + _FIRST_PAUSE
+        self._state.recorder.waits_with_saved_work(lease)
+        return self._due[lease.lease_id]
+
+    def restore(self, leases: list[Lease], now: int) -> None:
+        """Take over leases that wait from an engine that is no more."""
+        for lease in leases:
+            is_waiting = lease.state is LeaseState.SUSPENDED_PENDING and not lease.reservations
+            if is_waiting or lease.state is LeaseState.SUSPENDING:
+                self._due[lease.lease_id] = now
+
+    def go_on(self, now: int) -> None:
+        """Try what is due again."""
+        for lease_id in sorted(key for key, instant in self._due.items() if instant <= now):
+            del self._due[lease_id]
+            lease = self._state.lease(lease_id)
+            if lease is None or lease_id in self._state.operations:
+                continue
+            if lease.state is LeaseState.SUSPENDING:
+                self._state.begin(OperationKind.SUSPEND, lease, lease.reservations[0].end, now)
+            elif lease.state is LeaseState.SUSPENDED_PENDING and not lease.reservations:
+                self._plan(lease, now)
+            self._state.publish(now)
+
+    def _plan(self, lease: Lease, now: int) -> None:
+        if lease.kind is not LeaseKind.DEADLINE:
+            self._state.planner.enqueue(lease)
+            return
+        try:
+            self._state.planner.place_rest(lease, now)
+        except NotPlannableError as error:
+            self.wait(lease, now, str(error))
+
+    def _pause(self, lease: Lease) -> int:
+        """Twice as long after each failure, so that what cannot succeed does not keep hosts busy."""
+        more = max(0, self._state.failed_boots[lease.lease_id] - self._state.options.boot_attempts)
+        return min(_FIRST_PAUSE << min(more, 10), _LONGEST_PAUSE)

@@ -1,0 +1,92 @@
+"""Leases whose saved servers do not come back wait with them, and their owners are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from tests.functional.service.site import HOUR, Service
+from tests.servers.base import wait_until
+
+_LIMIT = 30.0
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(tmp_path, "constant", {})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def waiting(service: Service) -> str:
+    """A best-effort lease that made room for a reservation and does not come back, whatever is tried."""
+    document = service.document(2, "best-effort", duration=4 * HOUR) | {"preemptible": True}
+    lease_id = str(service.leases.create({}, document)["lease_id"])
+    assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
+    start = service.clock.now() + 1_800
+    reserved = str(service.leases.create({}, service.document(2, start=start, end=start + HOUR))["lease_id"])
+    service.clock.jump(1_800)
+    assert wait_until(service.is_in(reserved, "active"), _LIMIT)
+    service.cloud._behaviour = CloudBehaviour(resume_failure_probability=1.0)
+    service.leases.delete({}, reserved, "asked for")
+    assert wait_until(lambda: _has_given_up(service, lease_id), _LIMIT), service.view(lease_id)
+    return lease_id
+
+
+def _has_given_up(service: Service, lease_id: str) -> bool:
+    if not service.view(lease_id)["degraded"]:
+        # Each attempt takes some time by the clock of the plan.
+        service.clock.jump(30)
+    return bool(service.view(lease_id)["degraded"])
+
+
+def _servers(service: Service, lease_id: str) -> str:
+    (found,) = [each for each in service.cloud.footprints() if each.lease_id == lease_id]
+    return found.servers
+
+
+def _told(service: Service, lease_id: str) -> list[Mapping[str, Any]]:
+    messages = [message for _, message in service.site.store.waiting_messages()]
+    return [
+        each.payload
+        for each in messages
+        if each.event_type == "lease.degraded" and each.payload["lease_id"] == lease_id
+    ]
+
+
+def test_the_owner_is_told_and_nothing_is_deleted(service: Service, waiting: str) -> None:
+    assert service.view(waiting)["ended"] is None
+    (told,) = _told(service, waiting)
+    assert (told["degraded"], told["state"]) == (True, "suspended-pending")
+    assert "did not come back 3 times; it is tried again in 30 s" in told["reason"]
+    assert _servers(service, waiting) == "saved"
+    history = [(entry["to"], entry["reason"]) for entry in service.reader.history(waiting)]
+    assert ("suspended-pending", told["reason"]) in history
+    assert "failed" not in [state for state, _ in history]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_it_goes_on_when_it_can(service: Service, waiting: str, restarted: bool) -> None:
+    done = service.view(waiting)["accumulated"]
+    assert done >= 1_700
+    if restarted:
+        service.restart()
+    service.cloud._behaviour = CloudBehaviour()
+    assert wait_until(lambda: _goes_on(service, waiting), _LIMIT), service.view(waiting)
+    assert service.view(waiting)["accumulated"] >= done
+    assert not service.view(waiting)["degraded"]
+
+
+def _goes_on(service: Service, lease_id: str) -> bool:
+    service.clock.jump(30)
+    return service.is_in(lease_id, "active")()
+
+
+def test_its_owner_may_end_it(service: Service, waiting: str) -> None:
+    service.leases.delete({}, waiting, "asked for")
+    assert wait_until(lambda: waiting not in {each.lease_id for each in service.cloud.footprints()}, _LIMIT)
