@@ -22,5 +22,5 @@ class ApiSettings:
     maximum_body: int = 1_048_576
     maximum_page: int = 1_000
     maximum_occurrences: int = 366
-    series_days: int = 1_830
+    series_days: int = 366
     retry_after: int = 5

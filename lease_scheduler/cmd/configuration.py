@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from oslo_db import options as database_options
 from oslo_log import log
 
 from lease_scheduler.conf import opts
+from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
 from lease_scheduler.conf.values import ahead_options, planning_options, policy_options
 from lease_scheduler.model.errors import InvalidValueError
+
+LOG = logging.getLogger(__name__)
 
 PROJECT = "lease-scheduler"
 
@@ -32,6 +36,22 @@ def load(
     :param defaults: (group, option) -> value where the program's own defaults differ
     :param find_files: whether files in the usual places count where the arguments name none
     """
+    try:
+        conf = _read(arguments, defaults, program, find_files=find_files)
+    except (cfg.Error, InvalidValueError, ValueError) as error:
+        print(f"{program or Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        raise SystemExit(2) from error
+    return conf
+
+
+def _read(
+    arguments: Sequence[str],
+    defaults: dict[tuple[str, str], Any] | None = None,
+    program: str | None = None,
+    *,
+    find_files: bool = True,
+) -> cfg.ConfigOpts:
+    """Return the checked configuration; see ``load``."""
     conf = cfg.ConfigOpts()
     opts.register(conf)
     conf.register_opts(database_options.database_opts, group="database")
@@ -40,22 +60,70 @@ def load(
     conf.set_default("default_log_levels", [*log.get_default_log_levels(), "alembic=WARN"])
     for (group, name), value in (defaults or {}).items():
         conf.set_default(name, value, group=group)
-    try:
-        places: dict[str, Any] = {} if find_files else {"default_config_files": [], "default_config_dirs": []}
-        conf(args=list(arguments), project=PROJECT, prog=program, **places)
-        check(conf)
-    except (cfg.Error, InvalidValueError, ValueError) as error:
-        print(f"{program or Path(sys.argv[0]).name}: {error}", file=sys.stderr)
-        raise SystemExit(2) from error
+    places: dict[str, Any] = {} if find_files else {"default_config_files": [], "default_config_dirs": []}
+    conf(args=list(arguments), project=PROJECT, prog=program, **places)
+    check(conf)
     return conf
+
+
+class Reloading:
+    """Reads the files again while a program runs, and has it go on with the options that may change (``mutable``).
+
+    :param conf: the configuration of the program
+    :param arguments: those that it was loaded with
+    :param check: raises ``InvalidValueError`` where the program cannot go on with a configuration
+    :param take_over: has the program go on with ``conf``, which has the new values
+    :param tells: whether the log says what it comes to; not where two processes do the same
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        arguments: Sequence[str],
+        check: Callable[[cfg.ConfigOpts], None],
+        take_over: Callable[[], None],
+        *,
+        tells: bool = True,
+    ) -> None:
+        self._log = LOG.log if tells else (lambda *_: None)
+        self._conf = conf
+        self._arguments = tuple(arguments)
+        self._check = check
+        self._take_over = take_over
+
+    def __call__(self) -> None:
+        """Read the files again; if anything in them is wrong, everything stays as it is, and the log says so."""
+        try:
+            fresh = _read(self._arguments)
+            self._check(fresh)
+        except (cfg.Error, InvalidValueError, ValueError, SystemExit) as error:
+            self._log(logging.ERROR, "the configuration stays as it was, because the new one cannot be used: %s", error)
+            return
+        needs_restart = _changed(self._conf, fresh, mutable=False)
+        self._conf.mutate_config_files()
+        self._take_over()
+        if needs_restart:
+            self._log(logging.WARNING, "these options have changed and need a restart: %s", ", ".join(needs_restart))
+        self._log(logging.INFO, "the configuration was read again")
+
+
+def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) -> list[str]:
+    """Return the options of ours whose values differ, as ``group.option``."""
+    return [
+        f"{group.name}.{option.name}"
+        for group, options in opts.list_opts()
+        for option in options
+        if option.mutable is mutable and before[group.name][option.dest] != after[group.name][option.dest]
+    ]
 
 
 def check(conf: cfg.ConfigOpts) -> None:
     """Read every option once, so that a bad value is refused at start.
 
-    :raises InvalidValueError: options that do not go together
+    :raises InvalidValueError: options that do not go together, or that do not exist
     :raises oslo_config.cfg.Error: a bad value
     """
+    refuse_unknown_options(files_of(conf))
     for group, options in opts.list_opts():
         for option in options:
             _ = conf[group.name][option.dest]

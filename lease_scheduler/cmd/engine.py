@@ -6,35 +6,37 @@ import logging
 import sys
 from collections.abc import Sequence
 
+from cotyledon import Service, ServiceManager, oslo_config_glue
+from cotyledon.types import WorkerId
 from oslo_config import cfg
 from oslo_log import log
-from oslo_service.backend import BackendType, init_backend
 
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import MetricsServer, process_registry
+from lease_scheduler.cmd.wiring import EngineService, check_engine
 from lease_scheduler.model.errors import InvalidValueError
-
-# Before anything else of oslo.service is imported; its default is another one.
-init_backend(BackendType.THREADING)
-
-from oslo_service import service  # noqa: E402
-
-from lease_scheduler.cmd.wiring import EngineService, check_engine  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 
 
-class _Process(service.Service):  # type: ignore[misc]
-    """The engine as oslo.service runs it, in a process of its own below the launcher."""
+class _Process(Service):
+    """The engine in a process of its own, which another one starts again if it dies.
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
-        super().__init__()
+    :param arguments: of the command line
+    """
+
+    name = "engine"
+
+    def __init__(self, worker_id: WorkerId, conf: cfg.ConfigOpts, arguments: Sequence[str]) -> None:
+        super().__init__(worker_id)
         self._conf = conf
+        self._arguments = arguments
         self._engine: EngineService | None = None
         self._metrics: MetricsServer | None = None
 
-    def start(self) -> None:
+    def run(self) -> None:
+        """Start to lead as soon as that can be; the threads of the engine do the rest."""
         registry = process_registry()
         self._engine = EngineService(self._conf, configuration.engine_name(), registry)
         self._engine.start()
@@ -46,21 +48,33 @@ class _Process(service.Service):  # type: ignore[misc]
                 # Leases are more important, and another engine on this machine may have the same configuration.
                 LOG.exception("nobody can ask this engine for metrics")
 
-    def stop(self, graceful: bool = False) -> None:
+    def terminate(self) -> None:
+        """Finish what is being done."""
         if self._metrics is not None:
             self._metrics.stop()
-            self._metrics = None
         if self._engine is not None:
             self._engine.stop()
-            self._engine = None
-        super().stop(graceful)
+
+    def reload(self) -> None:
+        """Go on with the options that have changed and may."""
+        configuration.Reloading(self._conf, self._arguments, check_engine, self._take_over)()
+
+    def _take_over(self) -> None:
+        if self._engine is not None:
+            self._engine.take_over_options()
 
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run until a signal ends it."""
-    conf = configuration.load(sys.argv[1:] if arguments is None else arguments, program="lease-scheduler-engine")
+    """Run until a signal ends it; SIGHUP has the options read again that may change."""
+    given = tuple(sys.argv[1:] if arguments is None else arguments)
+    conf = configuration.load(given, program="lease-scheduler-engine")
+    oslo_config_glue.register_opts(conf)
     log.setup(conf, configuration.PROJECT)
-    # The launcher would start a process that fails on a wrong option over and over again.
+    # Here and not in the process that plans, which would be started over and over again.
     check_engine(conf)
-    service.launch(conf, _Process(conf), workers=1, restart_method="mutate").wait()
+    manager = ServiceManager(graceful_shutdown_timeout=conf.graceful_shutdown_timeout)
+    # This process starts the other one again if it dies, and that must have the options of then.
+    manager.register_hooks(on_reload=configuration.Reloading(conf, given, check_engine, lambda: None, tells=False))
+    manager.add(_Process, workers=1, args=(conf, given))
+    manager.run()

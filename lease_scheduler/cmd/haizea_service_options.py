@@ -11,6 +11,8 @@ from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.simulation_settings import override
 from lease_scheduler.simulation.formats.haizea_conf import InteractiveConf
 
+_BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_time")
+
 
 def service_configuration(haizea: InteractiveConf, database: Path, api_port: int) -> cfg.ConfigOpts:
     """The service's options as the file means them.
@@ -28,6 +30,8 @@ def service_configuration(haizea: InteractiveConf, database: Path, api_port: int
         ("simulated_cloud", "hosts"): 0,
         ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
         ("engine", "planning_lead"): haizea.non_schedulable_interval,
+        # Haizea's leases may last for ever, and its user shares the site with nobody.
+        **{("enforcement", name): -1 for name in _BOUNDS},
     }
     # The options of a service that runs on this machine are not those of the simulation.
     conf = configuration.load([], defaults, program="haizea", find_files=False)

@@ -37,15 +37,15 @@ def application(
     registry: CollectorRegistry | None = None,
     *,
     shows_metrics: bool = False,
+    settings: ApiSettings | None = None,
 ) -> Application:
     """The WSGI application with all that stands in front of it: health check, tokens, and what a proxy says.
 
     :param registry: where requests are counted, if anywhere
     :param shows_metrics: whether everybody who reaches it can read the registry at ``/metrics``
+    :param settings: those of ``api_settings``, or what stands for them where they may change
     """
-    settings = ApiSettings(
-        auth=conf.api.auth_strategy, maximum_body=conf.api.maximum_body, maximum_page=conf.api.maximum_limit
-    )
+    settings = api_settings(conf) if settings is None else settings
     trusts = KeystoneTrusts(conf) if settings.auth == "keystone" and conf.service.cloud == "nova" else None
     app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf), trusts)
     if settings.auth == "keystone":
@@ -61,6 +61,19 @@ def application(
     complete: Application = HTTPProxyToWSGI(DispatcherMiddleware(app, others), conf)
     # In front of what believes a proxy: a page can make up what that reads.
     return LocalOnly(complete, conf.api.allowed_hosts) if settings.auth == "noauth" else complete
+
+
+def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
+    """Return the settings of the API as they are configured now."""
+    group = conf.api
+    return ApiSettings(
+        auth=group.auth_strategy,
+        maximum_body=group.maximum_body,
+        maximum_page=group.maximum_limit,
+        maximum_occurrences=group.maximum_occurrences,
+        series_days=group.series_days,
+        retry_after=group.retry_after,
+    )
 
 
 def is_loopback(host: str) -> bool:

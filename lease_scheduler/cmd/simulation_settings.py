@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
+from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
 from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options, transfer_options
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
@@ -30,6 +31,7 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
         conf(args=[], project="lease-scheduler", default_config_files=[str(path) for path in config_files])
     except cfg.Error as error:
         raise InvalidValueError("--config-file", str(error)) from error
+    refuse_unknown_options(files_of(conf))
     for name, text in overrides.items():
         override(conf, name, text)
     _check_values(conf)

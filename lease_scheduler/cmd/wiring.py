@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 from oslo_config import cfg
@@ -20,27 +21,19 @@ from tooz import coordination
 from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
-from lease_scheduler.conf.values import ahead_options, operation_quantile, planning_options, policy_options
+from lease_scheduler.cmd.policies import Policies
+from lease_scheduler.conf.values import ahead_options, operation_quantile, planning_options
 from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.errors import InvalidValueError, StoreUnavailableError
+from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, StoreUnavailableError
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import (
-    load_admission,
-    load_host_selection,
-    load_mapper,
-    load_penalty,
-    load_preemption,
-    load_pricing,
-)
-from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
 from lease_scheduler.service.enforcement import Enforcement
+from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
 from lease_scheduler.service.leadership import Leader, Leadership
@@ -127,46 +120,26 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
     """
     _database_url(conf)
     _driver_factory(conf)
-    make_planner(conf)
-    load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
-    make_pricing(conf)
-    load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
+    make_planner(conf, Policies(conf))
     filters(conf)
+    service_options(conf)
 
 
-def make_pricing(conf: cfg.ConfigOpts) -> Callable[[], PricingPolicy]:
-    """Makes pricing policies, as they are configured, that have learnt nothing yet.
-
-    :raises InvalidValueError: there is no such policy, or it would have to know what users would pay
-    """
-    name, options = conf.scheduling.policy_pricing, PolicyOptions(policy_options(conf))
-    if load_pricing(name, options).needs_users_rates:
-        raise InvalidValueError(
-            "scheduling.policy_pricing",
-            f"{name} has to know what users would pay at most, which is known in simulations only; take another policy",
-        )
-    return lambda: load_pricing(name, options)
-
-
-def make_planner(conf: cfg.ConfigOpts) -> Callable[[Site], Planner]:
-    """Makes planners with the options and policies that are configured."""
-    policies = PolicyOptions(policy_options(conf))
-    selection = load_host_selection(conf.scheduling.policy_host_selection, policies)
-    preemption = load_preemption(conf.scheduling.policy_preemption, policies)
+def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
+    """Makes planners with the options that are configured."""
     options = planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
-    mapper = load_mapper(conf.scheduling.policy_mapper, policies)
     deadline_preemption = conf.scheduling.mapper == "deadline"
     transfers = ahead_options(conf)
     return lambda site: Planner(
         site,
         options,
-        selection,
-        preemption,
+        policies.host_selection,
+        policies.preemption,
         deadline_preemption=deadline_preemption,
         transfers=transfers,
-        mapper=mapper,
+        mapper=policies.mapper,
     )
 
 
@@ -200,6 +173,20 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         counter_offers=conf.service.counter_offers,
         replacement_offers=conf.service.replacement_offers,
         fallback_image_mb=conf.image_transfer.fallback_size,
+        bounds=_bounds(conf),
+    )
+
+
+def _bounds(conf: cfg.ConfigOpts) -> Bounds:
+    group = conf.enforcement
+    if group.max_duration == 0:
+        raise InvalidValueError("enforcement.max_duration", "must be -1 for no bound, or at least 1 s")
+    return Bounds(
+        max_duration=group.max_duration,
+        max_lead_time=group.max_lead_time,
+        max_held_offers=group.max_held_offers,
+        max_unaccepted_time=group.max_unaccepted_time,
+        exempt=frozenset(group.exempt_project_ids),
     )
 
 
@@ -239,11 +226,11 @@ class EngineService:
         self._database = database(conf)
         self.clock = clock(conf, self._database)
         self.driver = driver(conf, self.clock)
-        self._make_planner = make_planner(conf)
-        self._admission = load_admission(conf.scheduling.policy_admission, PolicyOptions(policy_options(conf)))
-        self._make_pricing = make_pricing(conf)
-        self._penalty = load_penalty(conf.scheduling.policy_penalty, PolicyOptions(policy_options(conf)))
+        self._policies = Policies(conf)
+        self._make_planner = make_planner(conf, self._policies)
         self._filters = filters(conf)
+        self._enforcement: Enforcement | None = None
+        self._changing = Lock()
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
         self.site: SiteEngine | None = None
@@ -276,7 +263,25 @@ class EngineService:
         self._transport.cleanup()
         self._database.dispose()
 
+    def take_over_options(self) -> None:
+        """Go on with the options that have changed and may; an engine that leads later has them anyway."""
+        with self._changing:
+            self._filters = filters(self._conf)
+            try:
+                if self.site is None or self._enforcement is None:
+                    raise EngineUnavailableError("there is no engine yet")
+                self._enforcement.replace_filters(self._filters)
+                self.site.take_over(service_options(self._conf), self._policies.replace)
+            except EngineUnavailableError:
+                # The next one begins with these, and restores what its pricing policy has learnt.
+                self._policies.replace({})
+
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
+        # Options do not change while the plan is built.
+        with self._changing:
+            return self._build(on_broken)
+
+    def _build(self, on_broken: Callable[[], None]) -> Leader:
         conf = self._conf
         self._store = None
         store = SqlStore(self._database, conf.service.site)
@@ -288,15 +293,15 @@ class EngineService:
             self.driver,
             self.clock,
             self._make_planner,
-            self._admission,
+            self._policies.admission,
             service_options(conf),
             on_broken,
-            self._make_pricing,
-            self._penalty,
+            self._policies.make_pricing,
+            self._policies.penalty,
             self._metrics,
         )
         self._metrics.bind(site.look, waiting)
-        enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
+        enforcement = self._enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
             report_ends(site)
         senders = self._senders(store, enforcement)

@@ -27,5 +27,31 @@ OPTIONS: list[cfg.Opt] = [
         "those that pages of other sites send.",
     ),
     cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Largest body of a request in bytes."),
-    cfg.IntOpt("maximum_limit", default=1000, min=1, help="Most leases on one page, where paging is asked for."),
+    cfg.IntOpt(
+        "maximum_limit",
+        default=1000,
+        min=1,
+        mutable=True,
+        help="Most leases on one page, where paging is asked for.",
+    ),
+    cfg.IntOpt(
+        "maximum_occurrences", default=366, min=1, max=10_000, mutable=True, help="Most leases that a series may have."
+    ),
+    cfg.IntOpt(
+        "series_days",
+        default=366,
+        min=1,
+        max=3_660,
+        mutable=True,
+        help="Days that the last lease of a series may lie after the first one. What lies further ahead than "
+        "[enforcement] max_lead_time is refused in any case.",
+    ),
+    cfg.IntOpt(
+        "retry_after",
+        default=5,
+        min=1,
+        mutable=True,
+        help="Seconds after which clients are told to try again (Retry-After) while the engine or the database does "
+        "not answer.",
+    ),
 ]

@@ -12,10 +12,39 @@ def _url(name: str, what: str) -> cfg.Opt:
 
 
 def _limit(name: str, what: str) -> cfg.Opt:
-    return cfg.IntOpt(f"limit_{name}", default=-1, min=-1, max=2**31 - 1, help=f"QuotaFilter: {what}; -1 for no limit.")
+    return cfg.IntOpt(
+        f"limit_{name}", default=-1, min=-1, max=2**31 - 1, mutable=True, help=f"QuotaFilter: {what}; -1 for no limit."
+    )
+
+
+def _bound(name: str, default: int, what: str) -> cfg.Opt:
+    return cfg.IntOpt(name, default=default, min=-1, max=2**31 - 1, mutable=True, help=f"{what}; -1 for no bound.")
 
 
 OPTIONS: list[cfg.Opt] = [
+    _bound(
+        "max_duration",
+        366 * 86_400,
+        "Seconds that a lease may last, whatever its kind. A lease without a duration lasts so long",
+    ),
+    _bound(
+        "max_lead_time",
+        366 * 86_400,
+        "Seconds from now within which a lease must start. A deadline may lie max_duration later",
+    ),
+    _bound("max_held_offers", 10, "Offers (quotes that are held) that a project may have at the same time"),
+    _bound(
+        "max_unaccepted_time",
+        7_200,
+        "Seconds, all offers together, for which a project may hold offers in 24 hours that it does not accept. Then "
+        "it is quoted prices and places as before, but nothing is held",
+    ),
+    cfg.ListOpt(
+        "exempt_project_ids",
+        default=[],
+        mutable=True,
+        help="Projects for which max_duration, max_lead_time, max_held_offers and max_unaccepted_time do not hold.",
+    ),
     cfg.ListOpt(
         "enabled_filters",
         default=[],
@@ -26,12 +55,14 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "max_lease_duration",
         default=-1,
+        mutable=True,
         min=-1,
         help="MaxLeaseDurationFilter: seconds that a lease may last; -1 for no limit.",
     ),
     cfg.ListOpt(
         "max_lease_duration_exempt_project_ids",
         default=[],
+        mutable=True,
         help="MaxLeaseDurationFilter: projects whose leases may last as long as they like.",
     ),
     cfg.StrOpt(
@@ -46,6 +77,7 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "limits_lifetime",
         default=60,
+        mutable=True,
         min=0,
         help="QuotaFilter: seconds for which limits that were read from Keystone are used.",
     ),
@@ -57,6 +89,7 @@ OPTIONS: list[cfg.Opt] = [
     cfg.MultiStrOpt(
         "project_limits",
         default=[],
+        mutable=True,
         help="QuotaFilter: limits of a single project, which hold instead of those of the same name, for example "
         '"PROJECT_ID leases=5 node_hours=100". May be given several times, once for each project.',
     ),

@@ -38,6 +38,7 @@ OPTIONS: list[cfg.Opt] = [
     cfg.FloatOpt(
         "reconcile_interval",
         default=300.0,
+        mutable=True,
         min=1.0,
         help="Seconds between two comparisons of leases with what really exists in the cloud.",
     ),

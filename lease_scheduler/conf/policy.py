@@ -98,3 +98,7 @@ OPTIONS: list[cfg.Opt] = [
         help="Options of policies from other packages, as name:value pairs parted by commas.",
     ),
 ]
+
+# Policies are made anew when they change, so each of them may change while the service runs.
+for _option in OPTIONS:
+    _option.mutable = True

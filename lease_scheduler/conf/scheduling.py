@@ -10,36 +10,42 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "policy_admission",
         default="accept-all",
+        mutable=True,
         help="Which requests are considered at all: the name of an entry point of the namespace "
         "lease_scheduler.policy.admission.",
     ),
     cfg.StrOpt(
         "policy_preemption",
         default="by-kind",
+        mutable=True,
         help="Who may have to make room for whom: the name of an entry point of the namespace "
         "lease_scheduler.policy.preemption.",
     ),
     cfg.StrOpt(
         "policy_host_selection",
         default="greedy",
+        mutable=True,
         help="In which order hosts are filled: the name of an entry point of the namespace "
         "lease_scheduler.policy.host_selection.",
     ),
     cfg.StrOpt(
         "policy_mapper",
         default="greedy",
+        mutable=True,
         help="How the VMs of a lease are distributed over hosts: the name of an entry point of the namespace "
         "lease_scheduler.policy.mapper.",
     ),
     cfg.StrOpt(
         "policy_pricing",
         default="free",
+        mutable=True,
         help="What leases cost: the name of an entry point of the namespace lease_scheduler.policy.pricing. With free "
         "they have no prices.",
     ),
     cfg.StrOpt(
         "policy_penalty",
         default="none",
+        mutable=True,
         help="What the provider owes for terms that were not kept: the name of an entry point of the namespace "
         "lease_scheduler.policy.penalty.",
     ),

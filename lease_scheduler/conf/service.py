@@ -32,6 +32,7 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "quote_lifetime",
         default=300,
+        mutable=True,
         min=1,
         help="Seconds for which a quote that is asked to be held keeps its place until it is accepted. It ends earlier "
         "if the lease would have to begin.",
@@ -39,6 +40,7 @@ OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "counter_offers",
         default=3,
+        mutable=True,
         min=0,
         max=16,
         help="How many offers of other terms who asks for them gets at most in place of a quote that cannot be had; 0 "

@@ -54,3 +54,7 @@ class ServiceStore(Protocol):
     def has_lease(self, lease_id: str) -> bool:
         """Whether there is or was a lease of that id, as it is written down."""
         ...
+
+    def unaccepted_seconds(self, project_id: str, since: int) -> int:
+        """Return for how long offers were held that a project did not accept, of those that ended since an instant."""
+        ...

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.server_templates import check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
@@ -52,10 +53,15 @@ class LeaseDocuments:
         """The terms that a new lease asks for.
 
         :raises InvalidValueError: they make no sense
+        :raises RefusedError: they go beyond a bound
         """
         site = self._site
         terms = build_terms(lease, site.pool(), site.work.now)
         check_servers(terms.document.servers, terms.request.nodes)
+        if not terms.document.maintenance:
+            bounds = site.options.bounds.of_project(terms.document.project_id)
+            terms = replace(terms, request=with_duration(bounds, terms.request))
+            check_terms(bounds, terms.request, None, site.work.now)
         if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
             raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
@@ -99,6 +105,9 @@ class LeaseDocuments:
             request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
         if has_begun and "start" not in changes:
             request = replace(request, start=lease.request.start)
+        if not document.maintenance:
+            bounds = site.options.bounds.of_project(document.project_id)
+            check_terms(bounds, request, lease.request, now)
         return request, terms
 
     def renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:

@@ -15,6 +15,7 @@ from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal
 from lease_scheduler.plan.quote import loses
 from lease_scheduler.service.enforcement import Enforcement, Proposal
+from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import document_message
@@ -123,6 +124,8 @@ class Leases:
             again = site.work.leases.get(lease["id"])
             return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
         terms = self._documents.terms(lease)
+        if offered:
+            self._check_offers(terms.document.project_id)
         before = dict(site.work.leases) if offered else {}
         site.work.documents[terms.document.lease_id] = terms.document
         try:
@@ -149,6 +152,25 @@ class Leases:
             return {"lease_id": made.lease_id}
         after = site.work.leases
         return self._offer_of(made, [key for key, old in before.items() if key in after and loses(old, after[key])])
+
+    def _check_offers(self, project_id: str) -> None:
+        """Refuse to hold one more offer for a project that holds too many, or held too many in vain.
+
+        :raises RefusedError: 403
+        """
+        site, work = self._site, self._site.work
+        bounds = site.options.bounds.of_project(project_id)
+        if bounds.max_held_offers < 0 and bounds.max_unaccepted_time < 0:
+            return
+        held = [
+            lease
+            for lease in work.leases.values()
+            if lease.is_offered and work.documents[lease.lease_id].project_id == project_id
+        ]
+        unaccepted = sum(max(0, work.now - lease.request.submitted) for lease in held)
+        if bounds.max_unaccepted_time >= 0:
+            unaccepted += site.store.unaccepted_seconds(project_id, work.now - PERIOD)
+        check_offers(bounds, len(held), unaccepted)
 
     def _offer_of(self, lease: Lease, preempted: Iterable[str]) -> Answer:
         """A lease that is held, as it is told."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.service.enforcement.bounds import Bounds
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ServiceOptions:
     :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
     :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
     :ivar fallback_image_mb: what a disk image is thought to have of which nobody knows the size
+    :ivar bounds: how long and how far ahead leases may be, and how much may be held
     :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
     """
 
@@ -33,3 +35,4 @@ class ServiceOptions:
     counter_offers: int = 3
     replacement_offers: bool = False
     fallback_image_mb: int = 4_096
+    bounds: Bounds = field(default_factory=Bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Condition, Event, Lock, RLock, Thread
@@ -34,7 +34,7 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.before_end import BeforeEnd
@@ -73,6 +73,10 @@ MakePlanner = Callable[[Site], Planner]
 
 #: Makes a pricing policy that has learnt nothing yet.
 MakePricing = Callable[[], PricingPolicy]
+
+
+#: Exchanges the policies; told what each pricing policy has learnt, by its name.
+ReplacePolicies = Callable[[Mapping[str, Mapping[str, Kept]]], None]
 
 
 def no_prices() -> PricingPolicy:
@@ -135,6 +139,8 @@ class SiteEngine:
         #: Sizes of disk images, none if they are not brought ahead.
         self.images = None if self.planner.ahead is None else ImageSizes(driver, options.fallback_image_mb)
         self.pricing = make_pricing()
+        #: What pricing policies have learnt, by their names.
+        self._learnt = {name: dict(kept) for name, kept in snapshot.pricing.items()}
         self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
         self.engine = Engine(
             self.planner,
@@ -287,8 +293,7 @@ class SiteEngine:
         self._warnings.tell(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
             self._note_outages()
-        for subject, learnt in self.pricing.take_changes().items():
-            self.work.changes.pricing[self.pricing.name, subject] = learnt
+        self._take_learnt()
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
         changes, intents = self.work.take(self.work.now)
@@ -311,6 +316,24 @@ class SiteEngine:
             self.wake()
         for transfer in self.work.take_transfers():
             self._images_on_their_way.begin(transfer)
+
+    def _take_learnt(self) -> None:
+        """Keep what the pricing policy has learnt since the last time."""
+        name = self.pricing.name
+        for subject, learnt in self.pricing.take_changes().items():
+            self.work.changes.pricing[name, subject] = learnt
+            self._learnt.setdefault(name, {})[subject] = learnt
+
+    def take_over(self, options: ServiceOptions, replace_policies: ReplacePolicies) -> None:
+        """Go on with other options and policies; what the pricing policy has learnt is not lost.
+
+        :param replace_policies: told what pricing policies have learnt
+        :raises EngineUnavailableError: the engine is closed or broken
+        """
+        with self.transaction():
+            self._take_learnt()
+            replace_policies(self._learnt)
+            self.options = options
 
     def _break(self) -> None:
         self._broken = True

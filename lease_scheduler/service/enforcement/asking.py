@@ -50,6 +50,11 @@ class Enforcement:
         #: Called when ``deliver`` could be done with something that it was not done with before.
         self.on_settled: Callable[[], None] = lambda: None
 
+    def replace_filters(self, filters: Sequence[UsageFilter]) -> None:
+        """Ask others from now on, which must follow ends if the first ones do."""
+        self._filters = tuple(filters)
+        self._followers = tuple(each for each in self._filters if each.follows)
+
     @property
     def is_on(self) -> bool:
         """Whether there is anything to ask."""

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, Message, Snapshot
 from lease_scheduler.engine.units import Units
+from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import capacity, rows
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (
@@ -398,6 +399,19 @@ class SqlStore:
         """Whether there is or was a lease of that id, as it is written down."""
         with self._database.connect() as connection:
             return connection.execute(select(LEASES.c.id).where(LEASES.c.id == lease_id)).first() is not None
+
+    def unaccepted_seconds(self, project_id: str, since: int) -> int:
+        """Return for how long offers were held that a project did not accept, of those that ended since an instant.
+
+        A lease that was rejected for its price was held for no time.
+        """
+        seconds = select(func.sum(LEASES.c.ended - LEASES.c.submitted)).where(
+            LEASES.c.project_id == project_id,
+            LEASES.c.state == LeaseState.REJECTED_BY_USER.value,
+            LEASES.c.ended > since,
+        )
+        with self._database.connect() as connection:
+            return int(connection.execute(seconds).scalar() or 0)
 
     def version(self, lease_id: str) -> int | None:
         """The version of a live lease."""

@@ -89,6 +89,7 @@ def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Away]:
             ("service", "site"): "engine-away",
             ("service", "state_path"): str(folder),
             ("service", "engine_timeout"): 5.0,
+            ("enforcement", "max_lead_time"): -1,
         },
     )
     wiring.default_transport(conf, "fake://")

@@ -1,0 +1,126 @@
+"""The policies that are configured, each of which may be exchanged for another one while an engine uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from oslo_config import cfg
+
+from lease_scheduler.conf.values import policy_options
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
+from lease_scheduler.policy.loader import (
+    load_admission,
+    load_host_selection,
+    load_mapper,
+    load_penalty,
+    load_preemption,
+    load_pricing,
+)
+from lease_scheduler.policy.mapper.base import MapperPolicy
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.preemption.base import PreemptionPolicy
+from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+
+
+class Replaceable:
+    """Stands for a value that may be replaced: who has it always has the present one.
+
+    :param value: the first one
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            # Not there yet, as when a copy is being made.
+            raise AttributeError(name)
+        return getattr(self._value, name)
+
+    def put(self, value: Any) -> None:
+        """Stand for another value from now on."""
+        self._value = value
+
+
+class Policies:
+    """The policies of an engine.
+
+    :param conf: the configuration; asked again at each ``replace``
+    :raises InvalidValueError: there is no policy of a name, or an option of one is wrong
+    """
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._conf = conf
+        self._places = {kind: Replaceable(policy) for kind, policy in load_policies(conf).items()}
+
+    @property
+    def admission(self) -> AdmissionPolicy:
+        """Decides which requests are planned at all."""
+        return cast(AdmissionPolicy, self._places["admission"])
+
+    @property
+    def preemption(self) -> PreemptionPolicy:
+        """Decides who makes room for whom."""
+        return cast(PreemptionPolicy, self._places["preemption"])
+
+    @property
+    def host_selection(self) -> HostSelectionPolicy:
+        """Decides in which order hosts are filled."""
+        return cast(HostSelectionPolicy, self._places["host_selection"])
+
+    @property
+    def mapper(self) -> MapperPolicy:
+        """Distributes nodes over hosts."""
+        return cast(MapperPolicy, self._places["mapper"])
+
+    @property
+    def penalty(self) -> PenaltyPolicy:
+        """Says what the provider owes for terms that were not kept."""
+        return cast(PenaltyPolicy, self._places["penalty"])
+
+    def make_pricing(self) -> PricingPolicy:
+        """Return a pricing policy that has learnt nothing yet; the last one is replaced with the others."""
+        place = self._places["pricing"]
+        place.put(load_policies(self._conf)["pricing"])
+        return cast(PricingPolicy, place)
+
+    def replace(self, learnt: Mapping[str, Mapping[str, Kept]]) -> None:
+        """Go on with the policies that are configured now.
+
+        :param learnt: by the name of a pricing policy what it has learnt, which the new one goes on with
+        :raises InvalidValueError: as when they were made; then all stay as they are
+        """
+        new = load_policies(self._conf)
+        new["pricing"].restore(learnt.get(new["pricing"].name, {}))
+        for kind, policy in new.items():
+            self._places[kind].put(policy)
+
+
+_LOADERS: dict[str, Callable[[str, PolicyOptions], Any]] = {
+    "admission": load_admission,
+    "preemption": load_preemption,
+    "host_selection": load_host_selection,
+    "mapper": load_mapper,
+    "penalty": load_penalty,
+}
+
+
+def load_policies(conf: cfg.ConfigOpts) -> dict[str, Any]:
+    """Return a new policy of each kind, as configured.
+
+    :raises InvalidValueError: there is none of that name, an option of it is wrong, or it is for simulations only
+    """
+    options = PolicyOptions(policy_options(conf))
+    found = {kind: load(conf.scheduling[f"policy_{kind}"], options) for kind, load in _LOADERS.items()}
+    name = conf.scheduling.policy_pricing
+    found["pricing"] = load_pricing(name, options)
+    if found["pricing"].needs_users_rates:
+        raise InvalidValueError(
+            "scheduling.policy_pricing",
+            f"{name} has to know what users would pay at most, which is known in simulations only; take another policy",
+        )
+    return found

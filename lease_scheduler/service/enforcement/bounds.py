@@ -1,0 +1,106 @@
+"""How long leases may be, how far ahead they may lie, and how long a project may hold what it does not accept.
+
+Without bounds one project can keep a whole cloud for years at no cost: by offers that are renewed as often as they
+expire, by reservations of distant years, or by a lease without a duration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+
+#: Seconds back over which it is counted how long a project held offers that it did not accept.
+PERIOD = 86_400
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What an operator allows every project; -1 is no bound.
+
+    :ivar max_duration: seconds that a lease may last; a lease without a duration gets this one
+    :ivar max_lead_time: seconds from now within which a lease must start; a deadline may lie ``max_duration`` later
+    :ivar max_held_offers: offers that a project may hold at the same time
+    :ivar max_unaccepted_time: seconds, within ``PERIOD``, for which a project may hold offers that it does not accept
+    :ivar exempt: projects without bounds
+    """
+
+    max_duration: int = -1
+    max_lead_time: int = -1
+    max_held_offers: int = -1
+    max_unaccepted_time: int = -1
+    exempt: frozenset[str] = frozenset()
+
+    def of_project(self, project_id: str) -> Bounds:
+        """Return those of a project."""
+        return Bounds() if project_id in self.exempt else self
+
+
+def with_duration(bounds: Bounds, request: LeaseRequest) -> LeaseRequest:
+    """Return the request, with the longest duration where it has none."""
+    if bounds.max_duration < 0 or request.duration < UNLIMITED:
+        return request
+    return replace(request, duration=bounds.max_duration)
+
+
+def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None, now: int) -> None:
+    """Refuse a lease that lasts too long or lies too far ahead.
+
+    A change is refused only if it goes further beyond a bound than the lease does now.
+
+    :param before: the terms that it has now, None for a new lease
+    :raises RefusedError: 403, naming the bound
+    """
+    most = bounds.max_duration
+    if 0 <= most < asked.duration and (before is None or asked.duration > before.duration):
+        field = "end_date" if asked.kind is LeaseKind.RESERVATION else "duration"
+        raise RefusedError(
+            403,
+            f"{field}: a lease may last {most} s at most ([enforcement] max_duration), not {asked.duration} s",
+            field,
+        )
+    furthest = bounds.max_lead_time
+    if furthest < 0:
+        return
+    if _goes_beyond(now + furthest, asked.start, None if before is None else before.start):
+        raise RefusedError(
+            403,
+            f"start_date: a lease must start within {furthest} s from now ([enforcement] max_lead_time)",
+            "start_date",
+        )
+    latest = now + furthest + max(0, most)
+    if most >= 0 and _goes_beyond(latest, asked.deadline, None if before is None else before.deadline):
+        raise RefusedError(
+            403,
+            f"deadline: must be within {furthest + most} s from now ([enforcement] max_lead_time and max_duration "
+            "together)",
+            "deadline",
+        )
+
+
+def _goes_beyond(latest: int, asked: int | None, before: int | None) -> bool:
+    """Whether an instant is after the latest, and after the one of before if there was one."""
+    return asked is not None and asked > latest and (before is None or asked > before)
+
+
+def check_offers(bounds: Bounds, held: int, unaccepted: int) -> None:
+    """Refuse to hold one more offer.
+
+    :param held: offers that the project holds at present
+    :param unaccepted: seconds within ``PERIOD`` for which it held offers that it did not accept
+    :raises RefusedError: 403, naming the bound
+    """
+    if 0 <= bounds.max_held_offers <= held:
+        raise RefusedError(
+            403,
+            f"the project holds {held} offers, and may hold {bounds.max_held_offers} ([enforcement] max_held_offers); "
+            "accept or reject some, or ask without holding",
+        )
+    if 0 <= bounds.max_unaccepted_time <= unaccepted:
+        raise RefusedError(
+            403,
+            f"the project held offers that it did not accept for {unaccepted} s in the last {PERIOD // 3_600} hours, "
+            f"and may do so for {bounds.max_unaccepted_time} s ([enforcement] max_unaccepted_time); ask without "
+            "holding, or create the lease",
+        )

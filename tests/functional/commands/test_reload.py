@@ -1,0 +1,156 @@
+"""SIGHUP: what may change is changed while the programs go on, and what cannot is said."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import requests
+
+from lease_scheduler.cmd import configuration, wiring
+from lease_scheduler.rpc.client import RpcEngineClient
+from tests.functional.commands.test_processes import Site
+from tests.servers.base import OwnProcess, free_port, wait_until
+from tests.servers.keystone import PASSWORD, Keystone
+
+_LIMIT = 120.0
+
+
+class Reloaded:
+    """A program whose configuration is changed while it runs."""
+
+    def __init__(self, site: Site, name: str) -> None:
+        self.site = site
+        self.process: OwnProcess = site.begin_program(name)
+        self._first = site.configuration.read_text()
+
+    def log(self) -> str:
+        return self.site.log(self.process.name)
+
+    def reload(self, lines: str, expected: str) -> str:
+        """Write other lines after those of the beginning and send SIGHUP; what the program says then."""
+        said = len(self.log())
+        self.site.configuration.write_text(self._first + lines)
+        os.kill(self.process.pid, signal.SIGHUP)
+        assert wait_until(lambda: expected in self.log()[said:], _LIMIT), self.log()[said:]
+        return self.log()[said:]
+
+
+@pytest.fixture
+def site(tmp_path: Path, mariadb_url: str, rabbitmq_url: str) -> Iterator[Site]:
+    made = Site(tmp_path, mariadb_url, rabbitmq_url)
+    yield made
+    made.close()
+
+
+def _lease(**terms: Any) -> dict[str, Any]:
+    nodes = [{"count": 1, "resources": {"VCPU": 1}, "traits": [], "exclusive": False}]
+    reservation = {"id": str(uuid4()), "resource_type": "nodes", "nodes": nodes}
+    return {
+        "id": str(uuid4()),
+        "name": "one",
+        "project_id": "physics",
+        "user_id": "ada",
+        "kind": "immediate",
+        "start": None,
+        "end": None,
+        "duration": 3_600,
+        "preemptible": False,
+        "reservations": [reservation],
+        **terms,
+    }
+
+
+def test_policies_of_a_running_engine(site: Site) -> None:
+    """Another price, another admission policy and a limit hold at once, in the same process; nothing learnt is lost."""
+    site.manage("db", "sync")
+    engine = Reloaded(site, "engine")
+    assert wait_until(lambda: "this engine leads" in engine.log(), _LIMIT), engine.log()
+    site.manage("pool", "fill")
+    conf = configuration.load(["--config-file", str(site.configuration)])
+    client: RpcEngineClient = wiring.engine_client(conf)
+    context = {"user_id": "ada", "project_id": "physics"}
+    (number,) = set(re.findall(r" (\d+) INFO .*this engine leads", engine.log())) or {""}
+
+    def price(**terms: Any) -> Any:
+        return client.quote_lease(context, _lease(**terms))["price"]
+
+    assert price() is None
+    engine.reload("[scheduling]\npolicy_pricing = constant\n[policy]\npricing_rate = 7\n", "was read again")
+    assert price() == 7.0
+    adaptive = "[scheduling]\npolicy_pricing = adaptive\n[policy]\npricing_rate = 4\n"
+    engine.reload(adaptive, "was read again")
+    assert price() == 4.0
+    client.create_lease(context, _lease(max_price=100.0))
+    learnt = price()
+    assert learnt == 6.0
+    engine.reload(adaptive + "pricing_up = 1.5\nadmission_maximum_nodes = 5\n", "was read again")
+    assert price() == learnt
+    engine.reload(adaptive + "pricing_up = 2\n", "was read again")
+    assert price() == 8.0, "the new parameter, with what was learnt under the old one"
+
+    limit = "[scheduling]\npolicy_admission = maximum-duration\n[policy]\nadmission_maximum_duration = 60\n"
+    engine.reload(limit, "was read again")
+    assert client.quote_lease(context, _lease())["granted"] is False
+
+    said = engine.reload("[scheduling]\npolicy_admission = nobody-knows\n", "stays as it was")
+    assert "ERROR" in said
+    assert "nobody-knows" in said
+    assert client.quote_lease(context, _lease())["granted"] is False, "the last good options hold"
+    said = engine.reload("[scheduling]\npolicy_admision = accept-all\n", "stays as it was")
+    assert "is policy_admission meant?" in said
+
+    said = engine.reload("[engine]\nworkers = 7\n[service]\nquote_lifetime = 7\n", "was read again")
+    assert re.search("WARNING .*need a restart: engine.workers", said), said
+    start = client.availability(
+        context, {"nodes": {"resources": {"VCPU": 1}}, "count": 1, "start": 0, "end": 2**40, "duration": 60}
+    )
+    assert client.quote_lease(context, _lease())["granted"] is True
+    del start, number
+    assert engine.log().count("this engine leads") == 1, "nobody has begun anew"
+    assert "does not lead any more" not in engine.log()
+    engine.process.end(signal.SIGTERM, 60)
+    assert engine.process.returncode == 0
+
+
+def test_settings_of_a_running_api(tmp_path: Path, keystone: Keystone, mariadb_url: str, rabbitmq_url: str) -> None:
+    """Pages become shorter and the log says more, without a request lost."""
+    keystone.ensure_running()
+    service = keystone.user("reservation", keystone.project("service"), "service")
+    member = keystone.user("member", keystone.project("physics"), "member")
+    lines = (
+        f"[keystone_authtoken]\nauth_type = password\nauth_url = {keystone.url}\n"
+        f"www_authenticate_uri = {keystone.url}\nuser_domain_id = default\nproject_domain_id = default\n"
+        f"project_name = {service.project}\nusername = {service.name}\npassword = {PASSWORD}\n[api]\n"
+    )
+    site = Site(tmp_path, mariadb_url, rabbitmq_url, lines)
+    try:
+        site.manage("db", "sync")
+        api = Reloaded(site, "api")
+        assert wait_until(site.is_healthy, _LIMIT), api.log()
+        headers = {"X-Auth-Token": keystone.token(member), "OpenStack-API-Version": "reservation 1.4"}
+
+        def page(limit: int) -> requests.Response:
+            return requests.get(f"{site.url}/v1/leases?limit={limit}", headers=headers, timeout=60)
+
+        assert page(20).status_code == 200
+        api.reload("maximum_limit = 10\n", "was read again")
+        assert page(20).status_code == 400
+        assert page(10).status_code == 200
+        said = api.reload(f"maximum_limit = 0\nport = {free_port()}\n", "stays as it was")
+        assert "maximum_limit" in said
+        assert page(10).status_code == 200
+        said = api.reload("threads = 3\n[DEFAULT]\ndebug = true\n", "was read again")
+        assert "need a restart: api.threads" in said
+        assert page(20).status_code == 200
+        assert " DEBUG " in api.log()
+        api.process.end(signal.SIGTERM, 60)
+        assert api.process.returncode == 0
+    finally:
+        site.close()
