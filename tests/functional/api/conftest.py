@@ -17,7 +17,9 @@ from tests.servers.reservation import ReservationService
 def hostile_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     """The service with two hosts, a running lease, a series and an address."""
     folder: Path = tmp_path_factory.mktemp("service")
-    service = ReservationService(folder, configuration="[simulated_cloud]\nhosts = 2\n[enforcement]\nmax_lead_time = -1\n")
+    service = ReservationService(
+        folder, configuration="[simulated_cloud]\nhosts = 2\n[enforcement]\nmax_lead_time = -1\n"
+    )
     session = requests.Session()
     try:
         service.start()
