@@ -9,11 +9,13 @@
 #   n-sch                    LeaseFilter and LeaseWeigher
 #   n-cpu                    the inventory of which servers of leases take one
 #   any of Nova              versioned notifications
+#   n-cond                   the same for the conductors of the cells
+#   rabbit                   a limit for queues of notifications that nobody reads
 #
 # Settings are in the file of that name. To have DevStack call it:
 #
 #   [[local|localrc]]
-#   enable_plugin lease-scheduler <URL of this repository>
+#   enable_plugin lease-scheduler <URL of this repository> main
 
 _XTRACE_LEASE_SCHEDULER=$(set +o | grep xtrace)
 set +o xtrace
@@ -21,6 +23,9 @@ set +o xtrace
 _LEASE_SCHEDULER_FILTER=lease_scheduler.nova.lease_filter.LeaseFilter
 _LEASE_SCHEDULER_WEIGHER=lease_scheduler.nova.lease_weigher.LeaseWeigher
 _LEASE_SCHEDULER_ANCHOR=lease-anchor.yaml
+
+_LEASE_SCHEDULER_POLICY=lease-scheduler-notifications
+_LEASE_SCHEDULER_QUEUES='^((versioned|lease)_)?notifications[.]'
 
 # Those of Nova itself, for a nova.conf that names none.
 _LEASE_SCHEDULER_NOVA_FILTERS=ComputeFilter,ComputeCapabilitiesFilter,ImagePropertiesFilter
@@ -32,6 +37,11 @@ _LEASE_SCHEDULER_NOVA_FILTERS+=,ServerGroupAntiAffinityFilter,ServerGroupAffinit
 
 function _lease_scheduler_runs_here {
     is_service_enabled lease-scheduler-api lease-scheduler-engine
+}
+
+# nova-scheduler loads the filter and the weigher out of the same package. nova-compute needs nothing of it.
+function _lease_scheduler_installs_here {
+    _lease_scheduler_runs_here || is_service_enabled n-sch
 }
 
 # Where clients find the service, without the version.
@@ -50,11 +60,53 @@ function _lease_scheduler_require {
     done
 }
 
+# What a file of requirements or constraints names: one a line the name as pip compares it, the version, and the name as
+# it is written.
+# _lease_scheduler_versions file operator
+function _lease_scheduler_versions {
+    awk -v operator="$2" '
+        !/^[[:space:]]*#/ && (at = index($0, operator)) {
+            written = name = substr($0, 1, at - 1)
+            sub(/\[.*/, "", written)
+            name = tolower(written)
+            gsub(/[-_.]+/, "-", name)
+            version = substr($0, at + length(operator))
+            sub(/[ ;,#].*/, "", version)
+            print name, version, written
+        }
+    ' "$1"
+}
+
+# End the run if DevStack's constraints hold a library below the version that is needed: pip would say so, but late and
+# not where to change it. A library that is installed from git has no constraint.
+function _lease_scheduler_check_constraints {
+    local constraints=$REQUIREMENTS_DIR/upper-constraints.txt
+    local name version written found
+    local -A held=()
+    while read -r name version written; do
+        # With several for several versions of Python the newest counts: pip decides which one is meant.
+        if [[ -z "${held[$name]:-}" ]] || printf '%s\n' "${held[$name]}" "$version" | sort --version-sort --check=quiet; then
+            held[$name]=$version
+        fi
+    done < <(_lease_scheduler_versions "$constraints" "===")
+    while read -r name version written; do
+        found=${held[$name]:-$version}
+        if ! use_library_from_git "$written" && ! printf '%s\n' "$version" "$found" | sort --version-sort --check=quiet; then
+            die $LINENO "lease-scheduler needs $written $version or later, and $constraints holds it at $found;" \
+                "raise it there and run stack.sh again"
+        fi
+    done < <(_lease_scheduler_versions "$LEASE_SCHEDULER_DIR/requirements.txt" ">=")
+}
+
 # End the run with the reason if something that is needed later is not there.
 function check_lease_scheduler {
     _lease_scheduler_require LEASE_SCHEDULER_DIR
     if [[ ! -f "$LEASE_SCHEDULER_DIR/etc/nova/provider_config/$_LEASE_SCHEDULER_ANCHOR" ]]; then
         die $LINENO "LEASE_SCHEDULER_DIR=$LEASE_SCHEDULER_DIR is not the repository of lease-scheduler"
+    fi
+    if _lease_scheduler_installs_here; then
+        _lease_scheduler_require REQUIREMENTS_DIR
+        _lease_scheduler_check_constraints
     fi
     if _lease_scheduler_runs_here; then
         _lease_scheduler_require STACK_USER DATA_DIR SERVICE_PASSWORD SERVICE_PROJECT_NAME SERVICE_DOMAIN_NAME \
@@ -69,13 +121,11 @@ function check_lease_scheduler {
 # Installation
 # ------------
 
-# nova-scheduler loads the filter and the weigher out of the same package. nova-compute needs nothing of it.
+# Another uWSGI in the virtual environment would be the one of all services, whose first folder in PATH that is: the one
+# that DevStack has installed serves the API as well.
 function install_lease_scheduler {
-    if _lease_scheduler_runs_here || is_service_enabled n-sch; then
+    if _lease_scheduler_installs_here; then
         setup_develop "$LEASE_SCHEDULER_DIR"
-    fi
-    if is_service_enabled lease-scheduler-api; then
-        pip_install uwsgi
     fi
 }
 
@@ -122,8 +172,14 @@ function configure_lease_scheduler {
     fi
 }
 
+# DevStack adds a line to the site each time, and leaves the file when it takes the site away.
+function _lease_scheduler_remove_site {
+    sudo rm -f "$(apache_site_config_for lease-scheduler-api)"
+}
+
 # The API in uWSGI, behind the web server that all of DevStack's services are behind.
 function configure_lease_scheduler_api {
+    _lease_scheduler_remove_site
     write_uwsgi_config "$LEASE_SCHEDULER_UWSGI_CONF" lease_scheduler.cmd.wsgi:application /reservation "" \
         lease-scheduler-api
     iniset "$LEASE_SCHEDULER_UWSGI_CONF" uwsgi env "LEASE_SCHEDULER_CONFIG=$LEASE_SCHEDULER_CONF"
@@ -167,16 +223,54 @@ function configure_lease_scheduler_nova_scheduler {
 }
 
 # The engine learns from these what happens to servers and hosts.
-function configure_lease_scheduler_nova_notifications {
-    case "$(iniget "$NOVA_CONF" notifications notification_format)" in
+# _lease_scheduler_notify file
+function _lease_scheduler_notify {
+    local conf=$1
+    case "$(iniget "$conf" notifications notification_format)" in
         versioned | both) ;;
         # Those who listen to the others go on to get them.
-        *) iniset "$NOVA_CONF" notifications notification_format both ;;
+        *) iniset "$conf" notifications notification_format both ;;
     esac
-    iniset "$NOVA_CONF" notifications notify_on_state_change vm_and_task_state
-    case "$(iniget_multiline "$NOVA_CONF" oslo_messaging_notifications driver)" in
-        "" | noop) iniset "$NOVA_CONF" oslo_messaging_notifications driver messagingv2 ;;
+    iniset "$conf" notifications notify_on_state_change vm_and_task_state
+    case "$(iniget_multiline "$conf" oslo_messaging_notifications driver)" in
+        "" | noop) iniset "$conf" oslo_messaging_notifications driver messagingv2 ;;
     esac
+}
+
+# Have a conductor of a cell send where all of Nova sends: it says that a host is new, and its own broker may be
+# another one, or another virtual host.
+# _lease_scheduler_notify_from_cell file
+function _lease_scheduler_notify_from_cell {
+    local conf=$1 url
+    _lease_scheduler_notify "$conf"
+    if [[ -z "$(iniget "$conf" oslo_messaging_notifications transport_url)" ]]; then
+        url=$(iniget "$NOVA_CONF" oslo_messaging_notifications transport_url)
+        url=${url:-$(iniget "$NOVA_CONF" DEFAULT transport_url)}
+        if [[ -n "$url" ]]; then
+            iniset "$conf" oslo_messaging_notifications transport_url "$url"
+        fi
+    fi
+}
+
+function configure_lease_scheduler_nova_notifications {
+    local conf
+    _lease_scheduler_notify "$NOVA_CONF"
+    if is_service_enabled n-cond; then
+        for conf in "${NOVA_CONF%/*}"/nova_cell[0-9]*.conf; do
+            if [[ -f "$conf" ]]; then
+                _lease_scheduler_notify_from_cell "$conf"
+            fi
+        done
+    fi
+}
+
+# Who sends notifications makes a queue for each topic and level, whether anybody reads it or not; the engine has one of
+# its own.
+function limit_lease_scheduler_notifications {
+    if [[ -n "$LEASE_SCHEDULER_NOTIFICATION_LIMIT" ]]; then
+        sudo rabbitmqctl set_policy --apply-to queues "$_LEASE_SCHEDULER_POLICY" "$_LEASE_SCHEDULER_QUEUES" \
+            "{\"max-length\": $LEASE_SCHEDULER_NOTIFICATION_LIMIT}"
+    fi
 }
 
 # The folder with inventories for nova-compute; none if nova.conf names none.
@@ -202,6 +296,8 @@ function configure_lease_scheduler_nova {
     if [[ ! -f "$NOVA_CONF" ]]; then
         die $LINENO "lease-scheduler: there is no $NOVA_CONF to add to"
     fi
+    # It may still write to the same files in the background.
+    async_wait configure_neutron_nova
     configure_lease_scheduler_nova_notifications
     if is_service_enabled n-sch; then
         configure_lease_scheduler_nova_scheduler
@@ -232,12 +328,13 @@ function init_lease_scheduler {
 }
 
 function start_lease_scheduler {
-    local programs
-    programs=$(get_python_exec_prefix)
-    run_process lease-scheduler-engine "$programs/lease-scheduler-engine --config-file $LEASE_SCHEDULER_CONF"
-    run_process lease-scheduler-api \
-        "$programs/uwsgi --procname-prefix lease-scheduler-api --ini $LEASE_SCHEDULER_UWSGI_CONF"
+    local uwsgi
+    run_process lease-scheduler-engine \
+        "$(get_python_exec_prefix)/lease-scheduler-engine --config-file $LEASE_SCHEDULER_CONF"
     if is_service_enabled lease-scheduler-api; then
+        uwsgi=$(type -P uwsgi) || die $LINENO "lease-scheduler-api needs uWSGI, which DevStack has not installed"
+        run_process lease-scheduler-api \
+            "$uwsgi --procname-prefix lease-scheduler-api --ini $LEASE_SCHEDULER_UWSGI_CONF"
         echo "Waiting for lease-scheduler-api to start..."
         if ! wait_for_service "${SERVICE_TIMEOUT:-60}" "$(lease_scheduler_url)/healthcheck"; then
             die $LINENO "lease-scheduler-api did not start"
@@ -259,11 +356,17 @@ function stop_lease_scheduler {
     stop_process lease-scheduler-engine
 }
 
+# The broker may be stopped already, or have no such policy.
+function unlimit_lease_scheduler_notifications {
+    sudo rabbitmqctl clear_policy "$_LEASE_SCHEDULER_POLICY" || true
+}
+
 # Remove what the plug-in has made. DevStack removes databases and nova.conf itself.
 function cleanup_lease_scheduler {
     local folder
     if is_service_enabled lease-scheduler-api; then
         remove_uwsgi_config "$LEASE_SCHEDULER_UWSGI_CONF" lease-scheduler-api
+        _lease_scheduler_remove_site
     fi
     if _lease_scheduler_runs_here; then
         sudo rm -rf "${LEASE_SCHEDULER_CONF_DIR:?}" "${LEASE_SCHEDULER_STATE_PATH:?}"
@@ -301,6 +404,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova; then
             if is_service_enabled nova; then
                 configure_lease_scheduler_nova
             fi
+            if is_service_enabled rabbit; then
+                limit_lease_scheduler_notifications
+            fi
             ;;
         "stack extra")
             # The node with the API has the database and the catalogue; an engine may run elsewhere as well.
@@ -324,6 +430,9 @@ if _lease_scheduler_runs_here || is_service_enabled nova; then
             if _lease_scheduler_runs_here; then
                 echo_summary "Shutting down lease-scheduler"
                 stop_lease_scheduler
+            fi
+            if is_service_enabled rabbit; then
+                unlimit_lease_scheduler_notifications
             fi
             ;;
         "clean "*)
