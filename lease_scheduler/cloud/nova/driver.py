@@ -32,6 +32,7 @@ from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import Precaching
 from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
@@ -142,6 +143,7 @@ class NovaDriver:
             end_trust,
         )
         self._pool: frozenset[str] = frozenset()
+        self._overdrafts = Overdrafts(nova, placement, hosts, memory, servers.find, guests, lambda: self._pool)
         self._watcher = (
             Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
             if make_watcher is None
@@ -216,6 +218,7 @@ class NovaDriver:
             on_aggregate=observer.on_aggregate,
             on_stranger=partial(self._meet, observer),
             on_cache=self._precaching.hear,
+            overdrafts=self._overdrafts,
         )
 
     def _meet(self, observer: Observer, stranger: Stranger) -> None:

@@ -25,6 +25,9 @@ _STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 #: Gives how the flavor and the slots of each node set of a lease are called.
 LabelsOf = Callable[[Order], Mapping[int, Labels]]
 
+#: Provider -> class -> amount.
+Amounts = Mapping[str, Mapping[str, int]]
+
 #: Gives how many servers claim for themselves what a VM would need: node set and compute host -> number.
 ClaimsOf = Callable[[Order], Mapping[tuple[int, str], int]]
 
@@ -75,17 +78,19 @@ class Holding:
         for vm in shared:
             if vm not in to_hold:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
+        runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
+        new: list[tuple[needs.Vm, Amounts]] = []
         try:
             for vm in to_hold:
-                self._placement.hold(
-                    names.consumer(order.lease_id, vm.number),
-                    {self._nodes.node(vm.host).provider_id: needs.held(vm)},
-                    order.document.project_id,
-                    order.document.user_id,
-                )
+                before = self._hold(order, vm, {self._nodes.node(vm.host).provider_id: needs.held(vm)})
+                if before is not None:
+                    new.append((vm, before))
+            # A host of a lease that runs may have shrunk, which changes nothing for what it has there already.
+            self._check([vm for vm, _ in new] if runs_already else to_hold)
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
-            runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
+            if runs_already:
+                self._retreat(order, new)
             by_host = [[vm for vm in to_hold if vm.host == host] for host in sorted({vm.host for vm in to_hold})]
             guests_go = [self._make_room(order, vms) for vms in by_host]
             if not runs_already and not any(guests_go):
@@ -95,11 +100,42 @@ class Holding:
             return False
         return True
 
+    def _hold(self, order: Order, vm: needs.Vm, amounts: Amounts) -> Amounts | None:
+        assert order.document is not None
+        consumer_id = names.consumer(order.lease_id, vm.number)
+        return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
+
+    def _check(self, vms: Iterable[needs.Vm]) -> None:
+        """What is held for some VMs is really there.
+
+        :raises NoRoomError: Placement has given somebody else the same
+        """
+        classes: dict[str, set[str]] = {}
+        for vm in vms:
+            classes.setdefault(vm.host, set()).update(needs.held(vm))
+        for host in sorted(classes):
+            excess = self._placement.missing(self._nodes.node(host).provider_id, dict.fromkeys(classes[host], 0))
+            if excess:
+                amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
+                raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
+
+    def _retreat(self, order: Order, new: Iterable[tuple[needs.Vm, Amounts]]) -> None:
+        """Hold what was held before, so that the next attempt finds out whether there is room then."""
+        for vm, before in new:
+            if not before:
+                self._placement.release(names.consumer(order.lease_id, vm.number))
+                continue
+            try:
+                self._hold(order, vm, before)
+            except NoRoomError as error:
+                LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
+
     def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> bool:
         """Have guests go from a host that has no room for these VMs at present; whether some do."""
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
-        needed: Counter[str] = Counter()
+        # Also what is held already may have been given away once more.
+        needed: Counter[str] = Counter({name: 0 for vm in vms for name in needs.held(vm)})
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
                 needed.update(needs.held(vm))

@@ -12,6 +12,7 @@ from typing import Any
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.edits import Edits
 from lease_scheduler.cloud.nova.inventories import Inventories
+from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.strangers import Strangers
 from lease_scheduler.cloud.observations import AggregateChange, Stranger
 
@@ -51,14 +52,20 @@ class Inspector:
         self._on_hosts: OnHosts = _ignore
         self._on_aggregate: OnAggregate = _ignore
         self._on_stranger: OnStranger = _ignore
+        self._overdrafts: Overdrafts | None = None
 
     def start(
         self,
         on_hosts: OnHosts | None = None,
         on_aggregate: OnAggregate | None = None,
         on_stranger: OnStranger | None = None,
+        overdrafts: Overdrafts | None = None,
     ) -> None:
-        """Begin to look; calls come from a thread of the inspector's."""
+        """Begin to look; calls come from a thread of the inspector's.
+
+        :param overdrafts: looks for what was given away more than once, too; none to leave that out
+        """
+        self._overdrafts = overdrafts
         self._on_hosts = on_hosts or _ignore
         self._on_aggregate = on_aggregate or _ignore
         self._on_stranger = on_stranger or _ignore
@@ -107,6 +114,8 @@ class Inspector:
                 # Either of both services may be away.
                 self._try(self._look_at_placement)
                 self._try(self._look_at_aggregates)
+                if self._overdrafts is not None:
+                    self._try(self._overdrafts.look)
                 due = monotonic() + self._interval
             self._look_at(hosts, aggregates)
 
@@ -136,6 +145,8 @@ class Inspector:
             self._try(partial(self._look_at_aggregate, number))
         for host in sorted(hosts):
             self._try(partial(self._look_at_host, host))
+            if self._overdrafts is not None:
+                self._try(partial(self._overdrafts.look_at, host))
 
     def _look_at_aggregate(self, number: int) -> None:
         self._tell_edits(self._edits.look_at(number))

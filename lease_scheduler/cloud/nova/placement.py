@@ -71,27 +71,51 @@ class Placement:
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
         return {consumer: allocation["resources"] for consumer, allocation in found.items()}
 
+    def providers(self) -> Mapping[str, tuple[str, int]]:
+        """Name -> id and generation of everything that has an inventory."""
+        listed = self._get("resource_providers")["resource_providers"]
+        return {each["name"]: (each["uuid"], each["generation"]) for each in listed}
+
     def missing(self, provider_id: str, amounts: Mapping[str, int]) -> dict[str, int]:
-        """What of each class is not free at a provider; empty if there is room for all of it."""
+        """What of each class is not free at a provider; empty if there is room for all of it.
+
+        :param amounts: 0 for a class to learn how much more of it is taken than there is
+        """
+        free = self._free(provider_id)
+        return {name: amount - free.get(name, 0) for name, amount in amounts.items() if amount > free.get(name, 0)}
+
+    def overdrawn(self, provider_id: str) -> dict[str, int]:
+        """How much more of each class is taken from a provider than there is; empty if that is nothing."""
+        try:
+            free = self._free(provider_id)
+        except NotFound:
+            return {}
+        return {name: -amount for name, amount in free.items() if amount < 0}
+
+    def _free(self, provider_id: str) -> dict[str, int]:
+        """What of each class is free, negative if more is taken than there is."""
         usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
         inventories = self.inventories(provider_id)
-        found = {}
-        for name, amount in amounts.items():
-            free = capacity(inventories[name]) - usages.get(name, 0) if name in inventories else 0
-            if amount > free:
-                found[name] = amount - free
-        return found
+        return {name: capacity(inventory) - usages.get(name, 0) for name, inventory in inventories.items()}
 
     # -- held capacity ---------------------------------------------------------------------------------------
 
     @_again
-    def hold(self, consumer_id: str, resources: Mapping[str, Mapping[str, int]], project_id: str, user_id: str) -> None:
+    def hold(
+        self, consumer_id: str, resources: Mapping[str, Mapping[str, int]], project_id: str, user_id: str
+    ) -> Mapping[str, Mapping[str, int]] | None:
         """Have a consumer hold exactly this, whatever it held before.
 
+        Placement may say yes to several who ask at the same time though there is room for one; see ``overdrawn``.
+
         :param resources: provider -> class -> amount, not empty
+        :return: what it held before, none if that was the same
         :raises NoRoomError: it is not there to be had
         """
         known = self._get(f"allocations/{consumer_id}")
+        before = {provider: allocation["resources"] for provider, allocation in known["allocations"].items()}
+        if before == resources:
+            return None
         body = {
             "allocations": {provider: {"resources": dict(amounts)} for provider, amounts in resources.items()},
             "project_id": project_id,
@@ -100,6 +124,7 @@ class Placement:
             "consumer_type": _CONSUMER_TYPE,
         }
         self._change("PUT", f"allocations/{consumer_id}", body)
+        return before
 
     def release(self, consumer_id: str) -> None:
         """Have a consumer hold nothing any more."""

@@ -20,6 +20,7 @@ from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
+from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.nova.boots import FLAVOR_LEASE
@@ -116,6 +117,7 @@ class Watcher:
         on_aggregate: OnAggregate | None = None,
         on_stranger: OnStranger | None = None,
         on_cache: Callable[[CacheHint], None] | None = None,
+        overdrafts: Overdrafts | None = None,
         regularly: Callable[[], None] | None = None,
     ) -> None:
         """Begin to look, and to listen.
@@ -125,6 +127,7 @@ class Watcher:
         :param on_aggregate: of aggregates of ours that are not as they were
         :param on_stranger: of servers on hosts that a lease has for itself, once each
         :param on_cache: of images that come to the caches of hosts, from several threads; must be quick
+        :param overdrafts: looks for what was given away more than once; none to leave that out
         :param regularly: is called at each interval
         """
         self._regularly = regularly
@@ -136,7 +139,7 @@ class Watcher:
         self._thread = Thread(target=self._run, args=(on_event,), name="nova-watcher", daemon=True)
         self._thread.start()
         if self._inspector is not None:
-            self._inspector.start(on_hosts, on_aggregate, on_stranger)
+            self._inspector.start(on_hosts, on_aggregate, on_stranger, overdrafts)
         if self._listener is not None:
             self._listener.start(self._heard)
 

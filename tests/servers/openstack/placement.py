@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.servers.openstack import environment
@@ -12,28 +13,42 @@ from tests.servers.openstack.wsgi import WsgiServer
 class Placement(WsgiServer):
     """Placement on a database that has its tables.
 
-    :param user: as whom it asks Keystone whether a token is good
+    :param user: as whom it asks Keystone whether a token is good; without one, the token ``admin`` is
+    :param retries: how often it tries to write a claim itself; none for its default
     """
 
     name = "placement"
     module = "placement.wsgi.api"
 
-    def __init__(self, folder: Path, python: Path, database_url: str, user: ServiceUser) -> None:
+    def __init__(
+        self, folder: Path, python: Path, database_url: str, user: ServiceUser | None, retries: int | None = None
+    ) -> None:
         super().__init__(folder, python)
+        self._retries = retries
         self._database_url = database_url
         self._user = user
 
     def _prepare(self) -> None:
-        (self.folder / "placement.conf").write_text(
-            environment.ini(
-                {
-                    "DEFAULT": {"use_stderr": True},
-                    "placement_database": {"connection": self._database_url},
-                    "api": {"auth_strategy": "keystone"},
-                    "keystone_authtoken": token_check(self._user),
-                }
-            )
-        )
+        sections: dict[str, Mapping[str, object]] = {
+            "DEFAULT": {"use_stderr": True},
+            "placement_database": {"connection": self._database_url},
+        }
+        if self._retries is not None:
+            sections["placement"] = {"allocation_conflict_retry_count": self._retries}
+        if self._user is None:
+            sections["api"] = {"auth_strategy": "noauth2"}
+        else:
+            sections |= {"api": {"auth_strategy": "keystone"}, "keystone_authtoken": token_check(self._user)}
+        (self.folder / "placement.conf").write_text(environment.ini(sections))
+
+    def make_tables(self) -> None:
+        """Have an empty database get its tables.
+
+        :raises ServerError: they cannot be made
+        """
+        self._prepare()
+        program = environment.PROGRAMS / "make_databases.py"
+        self._run([str(self._python), str(program), "placement", str(self.folder / "placement.conf")])
 
     def _variables(self) -> dict[str, str]:
         return environment.variables(OS_PLACEMENT_CONFIG_DIR=str(self.folder))

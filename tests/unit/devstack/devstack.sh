@@ -21,6 +21,9 @@ function echo_summary {
 # What one may do without root, done.
 function sudo {
     record sudo "$@"
+    if [[ "$1" == rabbitmqctl ]]; then
+        return "${RABBIT_STATUS:-0}"
+    fi
     "$@"
 }
 
@@ -78,6 +81,11 @@ function setup_develop {
 
 function pip_install {
     record pip_install "$@"
+}
+
+# Status 0 for a library whose repository is used.
+function use_library_from_git {
+    [[ ",${LIBS_FROM_GIT:-}," == *",$1,"* ]]
 }
 
 function get_python_exec_prefix {
@@ -193,15 +201,32 @@ function configure_keystone_authtoken_middleware {
     iniset "$1" "$section" memcached_servers localhost:11211
 }
 
+# apache_site_config_for name
+function apache_site_config_for {
+    echo "$SITES/$1.conf"
+}
+
+# It adds a line to the site, whatever is there.
 # write_uwsgi_config file module:variable path http-address name
 function write_uwsgi_config {
     record write_uwsgi_config "$@"
     rm -f "$1"
     iniset "$1" uwsgi module "$2"
     iniset "$1" uwsgi lazy-apps true
+    mkdir -p "$SITES"
+    echo "ProxyPass \"$3\"" >> "$(apache_site_config_for "$5")"
 }
 
+# It leaves the site's file where it is.
 function remove_uwsgi_config {
     record remove_uwsgi_config "$@"
     rm -f "$1"
+}
+
+
+# What runs in the background
+# ---------------------------
+
+function async_wait {
+    record async_wait "$@"
 }

@@ -60,6 +60,15 @@ class Node:
         return self.conf.with_name("lease-scheduler-api-uwsgi.ini")
 
     @property
+    def uwsgi(self) -> Path:
+        """The uWSGI of all services."""
+        return self.folder / "usr" / "bin" / "uwsgi"
+
+    def cell_conf(self, number: int) -> Path:
+        """Configuration of the conductor of a cell."""
+        return self.nova_conf.with_name(f"nova_cell{number}.conf")
+
+    @property
     def state(self) -> Path:
         """What is kept on the node."""
         return self.folder / "data" / "lease-scheduler"
@@ -68,6 +77,16 @@ class Node:
     def anchor(self) -> Path:
         """What nova-compute adds to the host's inventory."""
         return self.folder / "etc" / "nova" / "provider_config" / "lease-anchor.yaml"
+
+    @property
+    def site(self) -> Path:
+        """The site of the web server."""
+        return self.folder / "sites" / "lease-scheduler-api.conf"
+
+    @property
+    def constraints(self) -> Path:
+        """The versions that DevStack installs."""
+        return self.folder / "requirements" / "upper-constraints.txt"
 
     @property
     def tempest_conf(self) -> Path:
@@ -109,7 +128,7 @@ class Node:
 
     def _all_variables(self) -> dict[str, str]:
         return {
-            "PATH": "/usr/bin:/bin",
+            "PATH": f"{self.folder}/usr/bin:/usr/bin:/bin",
             "CALLS": str(self.folder / "calls"),
             "FUNCTIONS": str(_HERE / "devstack.sh"),
             "PLUGIN": str(_REPOSITORY / "devstack"),
@@ -136,6 +155,8 @@ def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables:
         "KEYSTONE_SERVICE_URI": "http://192.0.2.10/identity",
         "NOVA_CONF": str(folder / "etc" / "nova" / "nova.conf"),
         "TEMPEST_CONFIG": str(folder / "tempest.conf"),
+        "REQUIREMENTS_DIR": str(folder / "requirements"),
+        "SITES": str(folder / "sites"),
         "DATABASE_PREFIX": f"sqlite:///{folder}/",
         "PROGRAMS": str(programs),
         "LEASE_SCHEDULER_CONF_DIR": str(folder / "etc" / "lease-scheduler"),
@@ -147,6 +168,12 @@ def make_node(folder: Path, services: tuple[str, ...] = CONTROLLER, **variables:
     manage = programs / "lease-scheduler-manage"
     manage.write_text('#!/bin/bash\nIFS=$\'\\t\'\necho "manage\t$*" >> "$CALLS"\n')
     manage.chmod(0o755)
+    # As DevStack installs it, from the packages of the system.
+    node.uwsgi.parent.mkdir(parents=True)
+    node.uwsgi.write_text("#!/bin/bash\n")
+    node.uwsgi.chmod(0o755)
+    node.constraints.parent.mkdir()
+    node.constraints.write_text("oslo.messaging===99.0.0\nSQLAlchemy===99.0.0\n")
     node.nova_conf.parent.mkdir(parents=True)
     node.nova_conf.write_text(
         "[DEFAULT]\ndebug = True\n\n[filter_scheduler]\nenabled_filters = ComputeFilter,SameHostFilter\n"

@@ -43,6 +43,13 @@ def _sections(path: Path) -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def _limit(definition: str) -> tuple[str, ...]:
+    """How RabbitMQ is told to keep the queues of notifications short."""
+    pattern = "^((versioned|lease)_)?notifications[.]"
+    name = "lease-scheduler-notifications"
+    return ("sudo", "rabbitmqctl", "set_policy", "--apply-to", "queues", name, pattern, definition)
+
+
 # What is called
 # --------------
 
@@ -52,19 +59,21 @@ def test_a_controller_is_stacked(controller: Node) -> None:
     calls = controller.stack()
     programs, conf = str(controller.programs), str(controller.conf)
     uwsgi_conf, anchor = str(controller.uwsgi_conf), str(controller.anchor)
-    api = f"{programs}/uwsgi --procname-prefix lease-scheduler-api --ini {uwsgi_conf}"
+    api = f"{controller.uwsgi} --procname-prefix lease-scheduler-api --ini {uwsgi_conf}"
     user = controller.variables["STACK_USER"]
     assert calls["pre-install"] == [("echo_summary", "Checking the settings of lease-scheduler")]
     assert calls["install"] == [
         ("echo_summary", "Installing lease-scheduler"),
         ("setup_develop", str(_REPOSITORY)),
-        ("pip_install", "uwsgi"),
     ]
     assert calls["post-config"] == [
         ("echo_summary", "Configuring lease-scheduler"),
         ("sudo", "install", "-d", "-o", user, "-m", "750", str(controller.conf.parent), str(controller.state)),
+        ("sudo", "rm", "-f", str(controller.site)),
         ("write_uwsgi_config", uwsgi_conf, _WSGI, "/reservation", "", "lease-scheduler-api"),
+        ("async_wait", "configure_neutron_nova"),
         ("sudo", "install", "-D", "-m", "644", str(_SHIPPED_ANCHOR), anchor),
+        _limit('{"max-length": 1000}'),
     ]
     assert calls["extra"] == [
         ("echo_summary", "Initializing lease-scheduler"),
@@ -88,6 +97,7 @@ def test_a_compute_node_is_stacked(compute: Node) -> None:
     assert calls["install"] == [("echo_summary", "Installing lease-scheduler")]
     assert calls["post-config"] == [
         ("echo_summary", "Configuring lease-scheduler"),
+        ("async_wait", "configure_neutron_nova"),
         ("sudo", "install", "-D", "-m", "644", str(_SHIPPED_ANCHOR), str(compute.anchor)),
     ]
     assert (calls["extra"], calls["test-config"]) == ([], [])
@@ -102,7 +112,6 @@ def test_a_node_with_a_scheduler_alone_gets_the_package(tmp_path: Path) -> None:
     node = make_node(tmp_path, ("n-sch",))
     calls = node.stack()
     assert ("setup_develop", str(_REPOSITORY)) in calls["install"]
-    assert ("pip_install", "uwsgi") not in calls["install"]
     assert calls["extra"] == []
     assert "lease_scheduler" in _sections(node.nova_conf)
     assert not node.anchor.exists()
@@ -138,13 +147,19 @@ def test_the_processes_are_stopped(controller: Node) -> None:
         ("echo_summary", "Shutting down lease-scheduler"),
         ("stop_process", "lease-scheduler-api"),
         ("stop_process", "lease-scheduler-engine"),
+        ("sudo", "rabbitmqctl", "clear_policy", "lease-scheduler-notifications"),
     ]
     assert controller.conf.exists()
 
 
+def test_a_broker_that_is_stopped_already_stops_nothing(tmp_path: Path) -> None:
+    calls = make_node(tmp_path, RABBIT_STATUS="69").run("unstack")
+    assert ("stop_process", "lease-scheduler-engine") in calls
+
+
 def test_everything_is_cleaned_up(controller: Node) -> None:
     controller.stack()
-    own = [controller.conf, controller.state, controller.anchor]
+    own = [controller.conf, controller.state, controller.anchor, controller.site]
     assert all(path.exists() for path in own)
     calls = controller.run("clean")
     assert ("remove_uwsgi_config", str(controller.uwsgi_conf), "lease-scheduler-api") in calls
@@ -162,8 +177,71 @@ def test_a_compute_node_is_cleaned_up(compute: Node) -> None:
     compute.run("clean")
 
 
+def test_the_site_does_not_grow(controller: Node) -> None:
+    """Also if it was there before the first run, as older versions of the plug-in left it."""
+    controller.site.parent.mkdir()
+    controller.site.write_text("ProxyPass of another time\n")
+    for _ in range(2):
+        controller.run("stack", "post-config")
+        assert controller.site.read_text() == 'ProxyPass "/reservation"\n'
+
+
+def test_queues_of_notifications_as_long_as_there_is_room(tmp_path: Path) -> None:
+    calls = make_node(tmp_path, LEASE_SCHEDULER_NOTIFICATION_LIMIT="70").run("stack", "post-config")
+    assert _limit('{"max-length": 70}') in calls
+
+
+def test_only_the_node_with_the_broker_limits_its_queues(compute: Node) -> None:
+    assert not any("rabbitmqctl" in call for call in compute.run("stack", "post-config"))
+
+
 # What cannot be done
 # -------------------
+
+
+@pytest.mark.parametrize("services", [CONTROLLER, ("n-sch",)])
+@pytest.mark.parametrize("phase", ["pre-install", "post-config"])
+def test_a_library_that_is_held_too_low_ends_the_run(tmp_path: Path, services: tuple[str, ...], phase: str) -> None:
+    """Before anything is installed, with the name of the file in which that can be changed."""
+    node = make_node(tmp_path, services)
+    node.constraints.write_text("alembic===1.99\nOslo_Messaging===18.2.0\n")
+    said = rf"\[ERROR\] .*oslo\.messaging 18\.3\.0 or later.*{node.constraints} holds it at 18\.2\.0"
+    with pytest.raises(PluginError, match=said):
+        node.run("stack", phase)
+
+
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        "oslo.messaging===18.3.0\n",
+        "oslo.messaging===18.10.0\n",
+        # Of several for several versions of Python pip takes the one that fits.
+        "oslo.messaging===18.2.0;python_version=='3.11'\noslo.messaging===18.4.0;python_version>='3.12'\n",
+        "# oslo.messaging===18.2.0\n-e file:///opt/stack/oslo.messaging#egg=oslo.messaging\n",
+        "",
+    ],
+)
+def test_libraries_that_are_new_enough(tmp_path: Path, constraints: str) -> None:
+    node = make_node(tmp_path)
+    node.constraints.write_text(constraints)
+    node.run("stack", "pre-install")
+
+
+def test_a_library_from_its_repository_is_not_held(tmp_path: Path) -> None:
+    node = make_node(tmp_path, LIBS_FROM_GIT="oslo.config,oslo.messaging")
+    node.constraints.write_text("oslo.messaging===18.2.0\n")
+    node.run("stack", "pre-install")
+
+
+def test_a_node_with_nova_compute_alone_needs_no_library(compute: Node) -> None:
+    compute.constraints.write_text("oslo.messaging===18.2.0\n")
+    compute.run("stack", "pre-install")
+
+
+def test_a_machine_without_uwsgi(controller: Node) -> None:
+    controller.uwsgi.unlink()
+    with pytest.raises(PluginError, match=r"\[ERROR\] lease-scheduler-api needs uWSGI"):
+        controller.run("stack", "extra")
 
 
 @pytest.mark.parametrize("phase", ["pre-install", "post-config"])
@@ -389,6 +467,37 @@ def test_every_node_of_nova_sends_versioned_notifications(
         "notify_on_state_change": ["vm_and_task_state"],
     }
     assert found["oslo_messaging_notifications"] == {"driver": ["messagingv2"]}
+
+
+def test_the_conductors_of_the_cells_send_to_where_all_of_nova_does(controller: Node) -> None:
+    """They say that a host is new, and their own broker is another virtual host."""
+    controller.nova_conf.write_text(
+        "[DEFAULT]\ntransport_url = rabbit://own/\n[oslo_messaging_notifications]\ntransport_url = rabbit://told/\n"
+    )
+    controller.cell_conf(1).write_text("[DEFAULT]\ntransport_url = rabbit://own/nova_cell1\n")
+    controller.cell_conf(2).write_text("[oslo_messaging_notifications]\ndriver = log\ntransport_url = rabbit://mine/\n")
+    for _ in range(2):
+        controller.run("stack", "post-config")
+        first, second = (_sections(controller.cell_conf(number)) for number in (1, 2))
+        for found in (first, second):
+            assert found["notifications"] == {
+                "notification_format": ["both"],
+                "notify_on_state_change": ["vm_and_task_state"],
+            }
+        assert first["oslo_messaging_notifications"] == {
+            "driver": ["messagingv2"],
+            "transport_url": ["rabbit://told/"],
+        }
+        assert second["oslo_messaging_notifications"] == {"driver": ["log"], "transport_url": ["rabbit://mine/"]}
+        assert first["DEFAULT"] == {"transport_url": ["rabbit://own/nova_cell1"]}
+
+
+def test_a_cell_of_a_nova_that_sends_where_it_calls(controller: Node) -> None:
+    controller.nova_conf.write_text("[DEFAULT]\ntransport_url = rabbit://own/\n")
+    controller.cell_conf(1).write_text("[DEFAULT]\ntransport_url = rabbit://own/nova_cell1\n")
+    controller.run("stack", "post-config")
+    found = _sections(controller.cell_conf(1))["oslo_messaging_notifications"]
+    assert found["transport_url"] == ["rabbit://own/"]
 
 
 @pytest.mark.parametrize("services", [CONTROLLER, COMPUTE])

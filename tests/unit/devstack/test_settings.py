@@ -56,6 +56,7 @@ def test_what_local_conf_says_stays(tmp_path: Path) -> None:
         "LEASE_SCHEDULER_ALLOW_PREEMPTIBLES": "False",
         "LEASE_SCHEDULER_ON_DEMAND_HORIZON": "3600",
         "LEASE_SCHEDULER_PROVIDER_CONFIG_DIR": "/srv/provider_config",
+        "LEASE_SCHEDULER_NOTIFICATION_LIMIT": "50",
     }
     found = _settings(tmp_path, CONTROLLER, **mine)
     assert {name: found[name] for name in mine} == mine

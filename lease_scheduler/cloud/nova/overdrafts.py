@@ -1,0 +1,140 @@
+"""Finds where Placement has given away more than there is, and puts it right.
+
+Claims that meet may both be granted (the page on Placement says when), also after a lease has looked at what it holds:
+those of Nova that began before and are written later.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.guests import Guests
+from lease_scheduler.cloud.nova.hosts import Hosts, Node
+from lease_scheduler.cloud.nova.memory import Memory
+from lease_scheduler.cloud.nova.placement import Placement
+
+LOG = logging.getLogger(__name__)
+
+
+class Overdrafts:
+    """See the module.
+
+    :param nova: novaclient's client, of an administrator
+    :param listed: gives all servers that satisfy a query of Nova's
+    :param pool: gives the names of the hosts that leases may use
+    """
+
+    def __init__(
+        self,
+        nova: Any,
+        placement: Placement,
+        hosts: Hosts,
+        memory: Memory,
+        listed: Callable[..., list[Any]],
+        guests: Guests,
+        pool: Callable[[], Collection[str]],
+    ) -> None:
+        self._nova = nova
+        self._placement = placement
+        self._hosts = hosts
+        self._memory = memory
+        self._listed = listed
+        self._guests = guests
+        self._pool = pool
+        self._generations: dict[str, int] = {}
+        self._told: dict[str, Mapping[str, int]] = {}
+
+    def look(self) -> None:
+        """Look at the hosts of the pool of which anything has been taken since the last time, or too much before."""
+        pool = frozenset(self._pool())
+        if not pool:
+            return
+        listed = self._placement.providers()
+        kept = {}
+        for host in sorted(pool):
+            for name in (host, names.slots_provider(host)):
+                if name not in listed:
+                    continue
+                provider_id, generation = listed[name]
+                if self._generations.get(provider_id) != generation or provider_id in self._told:
+                    self._look_at(host, provider_id)
+                kept[provider_id] = generation
+        self._generations = kept
+
+    def look_at(self, service: str) -> None:
+        """Look at the slots on a host to which a server has come.
+
+        :param service: name of its compute service
+        """
+        host = self._hosts.services().get(service, service)
+        if host in self._pool():
+            self._look_at(host, names.slots_provider_id(host))
+
+    def _look_at(self, host: str, provider_id: str) -> None:
+        excess = self._placement.overdrawn(provider_id)
+        if not excess:
+            self._told.pop(provider_id, None)
+        elif provider_id == names.slots_provider_id(host):
+            self._tell(provider_id, excess, f"more servers of a lease are on host {host} than it has slots there")
+            for kind, surplus in excess.items():
+                self._shelve_youngest(host, provider_id, kind, surplus)
+        else:
+            self._give_room(host, provider_id, excess)
+
+    def _shelve_youngest(self, host: str, provider_id: str, kind: str, surplus: int) -> None:
+        """Have the servers go that would have been refused; their owner finds them shelved, with all they had."""
+        consumers = self._placement.consumers_on(provider_id)
+        found = [
+            server
+            for consumer, amounts in sorted(consumers.items())
+            if kind in amounts
+            for server in self._listed(uuid=consumer)
+        ]
+        busy = [server for server in found if of.is_busy(server)]
+        there = [server for server in found if server not in busy and server.status in of.CAN_SHELVE | {of.SHELVED}]
+        there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)
+        # Those that are busy come or go; the next look finds out.
+        for server in there[: max(0, surplus - len(busy))]:
+            LOG.warning(
+                "server %s of project %s is one more than its lease has slots on host %s, and is shelved",
+                server.id,
+                server.tenant_id,
+                host,
+            )
+            command = self._nova.servers.shelve_offload if server.status == of.SHELVED else self._nova.servers.shelve
+            of.command(command, server)
+
+    def _give_room(self, host: str, provider_id: str, excess: Mapping[str, int]) -> None:
+        node = self._hosts.node(host)
+        if node is None or not self._is_anything_held(node):
+            # Nobody was promised anything there.
+            return
+        self._tell(provider_id, excess, f"more is taken of host {host} than it has, and leases hold a part of it")
+        if not self._guests.make_room(node.service, lambda: self._placement.overdrawn(provider_id)):
+            LOG.info("nobody on host %s gives way", host)
+
+    def _is_anything_held(self, node: Node) -> bool:
+        """Whether capacity of a host is held for leases."""
+        consumers = self._placement.consumers_on(node.provider_id).keys()
+        return any(
+            names.consumer(known.lease_id, number) in consumers
+            for known in self._memory.all().values()
+            if node.service in known.shared
+            for number in range(known.vms)
+        )
+
+    def _tell(self, provider_id: str, excess: Mapping[str, int], what: str) -> None:
+        """Say it once."""
+        if self._told.get(provider_id) != excess:
+            self._told[provider_id] = excess
+            amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
+            LOG.warning(
+                "%s (%s too much): either Placement has granted claims that met, which lease-scheduler-status upgrade "
+                "check looks for, or the inventory has shrunk",
+                what,
+                amounts,
+            )
