@@ -225,7 +225,9 @@ def _api_error(error: ApiError) -> flask.Response:
 
 def _refused(error: RefusedError) -> flask.Response:
     code = error.code if 400 <= error.code < 500 else 409
-    return _api_error(ApiError(code, error.message, error.field, show_alternatives(error.alternatives)))
+    return _api_error(
+        ApiError(code, error.message, error.field, show_alternatives(error.alternatives, flask.g.version))
+    )
 
 
 def _unavailable(what: str, settings: ApiSettings, why: str = "") -> flask.Response:

@@ -83,8 +83,8 @@ def row_date(instant: int | None) -> str | None:
 
 
 def iso_date(instant: int | None) -> str | None:
-    """A date of what Blazar does not have."""
-    return None if instant is None else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A date of what Blazar does not have; None for what lies beyond all dates, which is as good as never."""
+    return None if instant is None or instant > LAST else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def utc(instant: int) -> datetime:

@@ -32,11 +32,14 @@ HISTORY: dict[str, str] = {
     "1.14": "GET /usage by steps of time, with how many leases were done and how long they waited.",
     "1.15": "Counter-offers; prices of changes before they are made; breaches of terms and penalties.",
     "1.16": "Leases show their number and extras; lists by number, and of leases that are not over (live).",
+    "1.17": "Availability, quotes and alternatives with and without preemption: free, preempted_kinds.",
 }
 
 _ALL = [microversion_parse.parse_version_string(text) for text in HISTORY]
 MINIMUM, MAXIMUM = _ALL[0], _ALL[-1]
-V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16 = _ALL
+V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17 = (
+    _ALL
+)
 
 
 def requested(headers: Headers) -> Version:

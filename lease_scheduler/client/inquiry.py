@@ -10,12 +10,13 @@ from lease_scheduler.client.rest import Document, LeaseClient
 
 
 class ShowAvailability(ListCommand):
-    """List the times at which nodes are free."""
+    """List when a reservation of nodes would be granted, and which leases would be preempted for it."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--start", metavar="<date>", help="Look from here on (default: now)")
         parser.add_argument("--end", metavar="<date>", help="Look up to here (default: seven days after the start)")
         parser.add_argument("--duration", metavar="<duration>", help="Free for so long, as 2h30m (default: one hour)")
+        parser.add_argument("--free", action="store_true", help="Only when nodes are free without preempting any lease")
         parser.add_argument(
             "--nodes",
             metavar="<key=value,...>",
@@ -39,8 +40,10 @@ class ShowAvailability(ListCommand):
             "exclusive": nodes.get("exclusive"),
             "per_host": nodes.get("per_host"),
         }
-        found = client.request("GET", "/availability", "1.5", query=query)["availability"]
-        return output.rows(found["windows"], ("start", "end", "count"))
+        found = client.request("GET", "/availability", terms.PREEMPTION_ADVICE, query=query)["availability"]
+        if parsed.free:
+            return output.rows(found["free"]["windows"], ("start", "end", "count"))
+        return output.rows(found["windows"], ("start", "end", "count", "preempted_kinds"))
 
 
 class CreateQuote(ShowCommand):

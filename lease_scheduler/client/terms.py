@@ -15,6 +15,8 @@ PRICES = "1.12"
 #: That of counter-offers, prices of changes, and penalties.
 NEGOTIATION = "1.15"
 
+#: That of availability with and without preemption.
+PREEMPTION_ADVICE = "1.17"
 #: That of usage by steps of time.
 USAGE_HISTORY = "1.14"
 

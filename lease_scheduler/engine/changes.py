@@ -13,14 +13,16 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
 from lease_scheduler.plan.deadline import requested_start
-from lease_scheduler.plan.explain import Alternative, NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.quote import loses, most_on_site, refusal_of
+from lease_scheduler.plan.quote import most_on_site, refusal_of
 from lease_scheduler.plan.rest import plan_again
+from lease_scheduler.plan.trials import loses
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -147,7 +149,7 @@ class Changes:
             check_least(terms, least)
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
-            raise NoPlaceError(explain(self._state.planner.context, smallest, now))
+            raise NoPlaceError(explain(self._state.planner, smallest, now))
         refusal = self._admission.refusal(terms, now)
         # What the old terms would be refused for as well is no fault of the new ones, e.g. too short a notice by now.
         if refusal is not None and self._admission.refusal(lease.request, now) is None:
@@ -301,12 +303,12 @@ class Changes:
         under_way: bool,
     ) -> NoPlaceError:
         """Why new terms have no place, and what would have, if the lease gave up the place that it has."""
-        plan, context = self._state.planner.plan, self._state.planner.context
+        plan = self._state.planner.plan
         with plan.trial():
             plan.put(replace(lease, reservations=()))
             if not under_way:
                 smallest = terms if least is None else with_counts(terms, least)
-                return NoPlaceError(refusal_of(context, smallest, now, error))
+                return NoPlaceError(refusal_of(self._state.planner, smallest, now, error))
             alternatives: tuple[Alternative, ...] = ()
             first = lease.reservations[0]
             hosts, amounts = plan.holding(lease.request, first.assignment)

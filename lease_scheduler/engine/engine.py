@@ -30,14 +30,15 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal, explain, too_large
+from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
 from lease_scheduler.plan.most import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.reservable import Room, room
 from lease_scheduler.plan.transfers.caches import CachedImage
-from lease_scheduler.plan.windows import Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.policy.pricing.free import Free
@@ -225,7 +226,7 @@ class Engine:
             check_least(terms, least)
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
-            raise NoPlaceError(explain(self._state.planner.context, smallest, now))
+            raise NoPlaceError(explain(self._state.planner, smallest, now))
         refusal = self._admission.refusal(terms, now)
         if refusal is not None:
             raise NoPlaceError(Refusal("policy", refusal))
@@ -264,11 +265,10 @@ class Engine:
             raise InvalidValueError("lease_id", f"lease {lease_id} is not an open quote")
         return lease
 
-    def windows(self, node_set: NodeSet, start: int, end: int, duration: int, *, making_room: bool = False) -> Windows:
-        """When there is room for the VMs of a node set, from now on; see ``plan.windows``."""
+    def room(self, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
+        """When there is room for the VMs of a node set, from now on; see ``plan.reservable``."""
         now = self._clock.now()
-        context = self._state.planner.context
-        return windows(context, node_set, max(start, now), end, duration, now=now, making_room=making_room)
+        return room(self._state.planner, node_set, max(start, now), end, duration, now)
 
     # -- live leases -------------------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ class Offers:
             smallest = asked if least is None else with_counts(asked, least)
             with plan.trial():
                 plan.put(replace(lease, reservations=()))
-                refusal = refusal_of(state.planner.context, smallest, now, error)
+                refusal = refusal_of(state.planner, smallest, now, error, may_preempt=False)
             raise NoPlaceError(refusal) from error
         return placed
 

@@ -9,7 +9,7 @@ from lease_scheduler.engine.interfaces import Pricing
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import Alternative
+from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import NotPlannableError
 

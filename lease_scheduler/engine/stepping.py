@@ -237,7 +237,8 @@ class Steps:
             reason = str(error)
             if state.options.explain_refusals:
                 smallest = lease.request if least is None else with_counts(lease.request, least)
-                reason = refusal_of(state.planner.context, smallest, now, error).message
+                may_preempt = not lease.is_offered
+                reason = refusal_of(state.planner, smallest, now, error, may_preempt=may_preempt).message
             state.finish(lease, LeaseState.REJECTED, now, reason)
             return
         others = state.publish(now) - 1

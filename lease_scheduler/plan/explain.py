@@ -2,58 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
+from lease_scheduler.plan.advice import Advice, Alternative
 from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.exact import place_exactly
-from lease_scheduler.plan.fitting import Anywhere
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import Planner
 
 #: How many hosts a refusal names at most.
 _HOSTS_NAMED = 10
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Terms that could be granted at present.
-
-    :ivar change: which term differs: ``start``, ``nodes`` or ``duration``
-    :ivar start: instant of the start
-    :ivar nodes: number of VMs
-    :ivar duration: seconds
-    """
-
-    change: str
-    start: int
-    nodes: int
-    duration: int
-
-
-@dataclass(frozen=True)
-class Flexibility:
-    """How far a consumer would go from the terms that he asked for (haizea F8); none is as far as need be.
-
-    :ivar latest_start: instant
-    :ivar fewest_nodes: number of VMs
-    :ivar shortest_duration: seconds
-    """
-
-    latest_start: int | None = None
-    fewest_nodes: int | None = None
-    shortest_duration: int | None = None
-
-    def allows(self, alternative: Alternative) -> bool:
-        """Whether other terms are near enough."""
-        return (
-            (self.latest_start is None or alternative.start <= self.latest_start)
-            and (self.fewest_nodes is None or alternative.nodes >= self.fewest_nodes)
-            and (self.shortest_duration is None or alternative.duration >= self.shortest_duration)
-        )
 
 
 @dataclass(frozen=True)
@@ -105,24 +67,26 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
     return None
 
 
-def explain(context: PlanningContext, request: LeaseRequest, now: int) -> Refusal:
+def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: bool = True) -> Refusal:
     """Why a reservation, immediate or deadline lease has no place at present, and the nearest terms that have one.
 
-    The plan is not changed. Alternatives do without preemption, so that they hold for whoever asks.
+    The plan is not changed. Every alternative would be granted if it were asked for now.
+
+    :param may_preempt: whether alternatives may need others to make room
     """
+    context = planner.context
+    start = now if request.start is None else request.start
+    advice = Advice(planner, request, max(start, now), now, may_preempt=may_preempt)
     size = too_large(context, request)
     if size is not None:
-        return Refusal("traits" if " with " in size else "size", size)
-    start = now if request.start is None else request.start
+        fewer = advice.fewer() if start >= now or request.kind is not LeaseKind.RESERVATION else ()
+        message = _message(size, fewer, start) if fewer else size
+        return Refusal("traits" if " with " in size else "size", message, (), fewer)
     if start < now and request.kind is LeaseKind.RESERVATION:
-        later = _later(context, request, now)
+        later = advice.later()
         return Refusal("past", _message(f"start: has passed {now - start} s ago", later, start), (), later)
     start = max(start, now)
-    alternatives = (
-        *_later(context, request, start),
-        *_fewer(context, request, start, now),
-        *_shorter(context, request, start),
-    )
+    alternatives = advice.all()
     if request.kind is LeaseKind.DEADLINE:
         problem = f"deadline: no place for {request.node_count} nodes for {request.duration} s from start to deadline"
         return Refusal(
@@ -153,13 +117,7 @@ class _AnyOrder:
 def _message(problem: str, alternatives: tuple[Alternative, ...], start: int) -> str:
     if not alternatives:
         return f"{problem}; nothing similar fits either"
-    return f"{problem}; would fit: " + ", ".join(_in_words(alternative, start) for alternative in alternatives)
-
-
-def _in_words(alternative: Alternative, start: int) -> str:
-    if alternative.change == "start":
-        return f"the same {alternative.start - start} s later"
-    return f"{alternative.nodes} nodes" if alternative.change == "nodes" else f"{alternative.duration} s"
+    return f"{problem}; would fit: " + ", ".join(alternative.in_words(start) for alternative in alternatives)
 
 
 def _taken(context: PlanningContext, request: LeaseRequest, start: int) -> tuple[str, ...]:
@@ -176,44 +134,3 @@ def _taken(context: PlanningContext, request: LeaseRequest, start: int) -> tuple
         if len(names) == _HOSTS_NAMED:
             break
     return tuple(names)
-
-
-def _length(context: PlanningContext, request: LeaseRequest) -> int:
-    return request.duration + context.suspension.shutdown_time(request)
-
-
-def _later(context: PlanningContext, request: LeaseRequest, start: int) -> tuple[Alternative, ...]:
-    fitting = Anywhere(context, request)
-    length = _length(context, request)
-    for instant in fitting.starts(start, length):
-        if fitting.fit(int(instant), length, length) is not None:
-            return (Alternative("start", int(instant), request.node_count, request.duration),)
-    return ()
-
-
-def _fewer(context: PlanningContext, request: LeaseRequest, start: int, now: int) -> tuple[Alternative, ...]:
-    """The most VMs that fit, if the lease has one set of equal ones; by bisection."""
-    if len(request.nodes) != 1:
-        return ()
-    node_set = request.nodes[0]
-    fits, fails = 0, node_set.count
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        smaller = replace(request, nodes=(replace(node_set, count=middle),))
-        try:
-            place_exactly(context, smaller, start, now, may_preempt=False)
-        except NotPlannableError:
-            fails = middle
-        else:
-            fits = middle
-    return (Alternative("nodes", start, fits, request.duration),) if fits else ()
-
-
-def _shorter(context: PlanningContext, request: LeaseRequest, start: int) -> tuple[Alternative, ...]:
-    found = Anywhere(context, request).fit(start, 1, _length(context, request))
-    if found is None:
-        return ()
-    duration = found[1] - start - context.suspension.shutdown_time(request)
-    if not 0 < duration < request.duration:
-        return ()
-    return (Alternative("duration", start, request.node_count, duration),)

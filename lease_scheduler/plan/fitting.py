@@ -65,30 +65,12 @@ class Anywhere:
     def starts(self, earliest: int, length: int) -> IntArray:
         """See ``Fitting.starts``."""
         plan = self.context.plan
-        demands = plan.demands(self.request)
-        if not demands:
-            return np.array([earliest], dtype=np.int64)
-        availability = plan.availability
-        steps = [
-            (_places(availability, demand).starts(demand.count, length, earliest, self.ready), demand.count)
-            for demand in demands
-        ]
-        if len(steps) == 1:
-            (instants, totals), count = steps[0]
-            return instants[totals >= count]
-        instants = np.unique(np.concatenate([step_instants for (step_instants, _), _ in steps]))
-        possible = np.ones(len(instants), dtype=bool)
-        for (step_instants, totals), count in steps:
-            possible &= totals[step_instants.searchsorted(instants, side="right") - 1] >= count
-        return instants[possible]
+        return starts_on(plan.availability, plan.demands(self.request), earliest, length, self.ready)
 
     def first_start(self, earliest: int, length: int) -> int | None:
         """The first one of ``starts`` of hosts that may be used at once, none if there is none."""
-        demands = self.context.plan.demands(self.request)
-        if len(demands) == 1:
-            return _places(self.context.plan.availability, demands[0]).first_start(demands[0].count, length, earliest)
-        starts = self.starts(earliest, length)
-        return int(starts[0]) if len(starts) else None
+        plan = self.context.plan
+        return first_start_on(plan.availability, plan.demands(self.request), earliest, length)
 
     def _demands(self, start: int) -> tuple[Demand, ...]:
         """What is needed of the hosts that may be used from an instant on."""
@@ -146,6 +128,38 @@ class InPlace:
         places = self.context.plan.availability.places_on(hosts, amounts[:-1])
         instants, totals = places.starts(len(hosts), length, earliest)
         return instants[totals >= len(hosts)]
+
+
+def starts_on(
+    availability: Availability,
+    demands: tuple[Demand, ...],
+    earliest: int,
+    length: int,
+    ready: IntArray | None = None,
+) -> IntArray:
+    """Instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending."""
+    if not demands:
+        return np.array([earliest], dtype=np.int64)
+    steps = [
+        (_places(availability, demand).starts(demand.count, length, earliest, ready), demand.count)
+        for demand in demands
+    ]
+    if len(steps) == 1:
+        (instants, totals), count = steps[0]
+        return instants[totals >= count]
+    instants = np.unique(np.concatenate([step_instants for (step_instants, _), _ in steps]))
+    possible = np.ones(len(instants), dtype=bool)
+    for (step_instants, totals), count in steps:
+        possible &= totals[step_instants.searchsorted(instants, side="right") - 1] >= count
+    return instants[possible]
+
+
+def first_start_on(availability: Availability, demands: tuple[Demand, ...], earliest: int, length: int) -> int | None:
+    """Return the first instant from ``earliest`` on at which a window of ``length`` seconds may open, or None."""
+    if len(demands) == 1:
+        return _places(availability, demands[0]).first_start(demands[0].count, length, earliest)
+    starts = starts_on(availability, demands, earliest, length)
+    return int(starts[0]) if len(starts) else None
 
 
 def latest_end(availability: Availability, demands: tuple[Demand, ...], start: int) -> int:

@@ -15,6 +15,7 @@ from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.rest import with_place
 from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.trials import Counts, kinds_of, losing
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Quote:
         refused. Of a best-effort lease the reservation is the earliest place at present, without regard to those who
         wait before it; it has none if there is no such place.
     :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
+    :ivar preempted_kinds: how many of these there are of each kind
     :ivar moved: ids of leases that would hold as much, but elsewhere or at another time
     :ivar queue_position: of a best-effort lease, how many wait before it
     :ivar refusal: why it is refused, none if it is granted
@@ -34,6 +36,7 @@ class Quote:
 
     lease: Lease | None = None
     preempted: tuple[str, ...] = ()
+    preempted_kinds: Counts = ()
     moved: tuple[str, ...] = ()
     queue_position: int | None = None
     refusal: Refusal | None = None
@@ -64,7 +67,7 @@ def quote(
     plan = planner.plan
     smallest = request if least is None else with_counts(request, least)
     if too_large(planner.context, smallest) is not None:
-        return Quote(refusal=explain(planner.context, smallest, now))
+        return Quote(refusal=explain(planner, smallest, now))
     before = dict(plan.leases)
     position = plan.queue_length if request.kind is LeaseKind.BEST_EFFORT else None
     try:
@@ -88,12 +91,14 @@ def quote(
                 if plan.leases[lease_id].reservations != old.reservations
             ]
     except NotPlannableError as error:
-        return Quote(refusal=refusal_of(planner.context, smallest, now, error))
+        return Quote(refusal=refusal_of(planner, smallest, now, error))
     changed.sort(key=lambda values: values[0].sequence)
-    lost = [old.lease_id for old, new in changed if loses(old, new)]
+    victims = losing(changed)
+    lost = [old.lease_id for old in victims]
     return Quote(
         lease,
         preempted=tuple(lost),
+        preempted_kinds=kinds_of(victims),
         moved=tuple(old.lease_id for old, _ in changed if old.lease_id not in lost),
         queue_position=position,
         suspension_hours=suspension_hours(planner.context, changed),
@@ -106,19 +111,15 @@ def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[i
     return request if granted is None else granted
 
 
-def refusal_of(context: PlanningContext, request: LeaseRequest, now: int, error: NotPlannableError) -> Refusal:
-    """Why there was no place, from the error that said so and the plan."""
+def refusal_of(
+    planner: Planner, request: LeaseRequest, now: int, error: NotPlannableError, *, may_preempt: bool = True
+) -> Refusal:
+    """Why there was no place, from the error that said so and the plan.
+
+    :param may_preempt: as in ``explain``
+    """
     if isinstance(error, InTheWayError):
         return Refusal("in-the-way", str(error), leases=error.leases)
     if isinstance(error, ImageTooLateError):
         return Refusal("image", str(error))
-    return explain(context, request, now)
-
-
-def loses(old: Lease, new: Lease) -> bool:
-    """Whether a lease has less of its run planned than before, or it is interrupted."""
-    return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
-
-
-def _planned_run(lease: Lease) -> int:
-    return sum(r.run_end - r.run_start for r in lease.reservations)
+    return explain(planner, request, now, may_preempt=may_preempt)

@@ -7,10 +7,10 @@ from heapq import heapify, heappushpop
 
 import numpy as np
 
-from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.plan.availability import IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.preemption import victims
+from lease_scheduler.plan.trials import Counts
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,13 @@ class Window:
     :ivar start: its first second
     :ivar end: the first second after it
     :ivar count: VMs that fit at once during the whole of it, each staying where it is
+    :ivar preempted: leases that would be preempted by a reservation of so many VMs for the whole of it, by kind
     """
 
     start: int
     end: int
     count: int
+    preempted: Counts = ()
 
 
 @dataclass(frozen=True)
@@ -40,42 +42,26 @@ class Windows:
     earliest: int | None
 
 
-def windows(
-    context: PlanningContext,
-    node_set: NodeSet,
-    start: int,
-    end: int,
-    duration: int,
-    *,
-    now: int,
-    making_room: bool = False,
-) -> Windows:
+def windows(context: PlanningContext, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
     """All maximal windows within ``[start, end)`` in which the VMs of a node set fit for at least ``duration`` seconds.
 
-    :param start: not before ``now``
     :param duration: seconds, at least 1
-    :param making_room: count what leases hold as free that would make room for a reservation of the whole interval, as
-        the preemption policy decides; whether each of them can be suspended in time is decided only when room is made
     """
     if end - start < duration:
         return Windows((), None)
     plan = context.plan
-    availability = plan.availability
-    if making_room:
-        asked = LeaseRequest("windows", LeaseKind.RESERVATION, (node_set,), now, end - start, start)
-        availability = plan.without(victims(context, asked, start, end, now), start)
     demand = plan.demands_of((node_set,))[0]
-    places = availability.places(demand.amounts, demand.eligible, demand.per_host)
+    places = plan.availability.places(demand.amounts, demand.eligible, demand.per_host)
     found = tuple(
         Window(first, last, places.throughout(first, last))
-        for first, last in _maximal(places, demand.count, start, end)
+        for first, last in maximal(places, demand.count, start, end)
         if last - first >= duration
     )
     return Windows(found, found[0].start if found else None)
 
 
-def _maximal(places: Places, count: int, start: int, end: int) -> list[tuple[int, int]]:
-    """Maximal intervals in which so many VMs fit throughout.
+def maximal(places: Places, count: int, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the maximal intervals in which so many VMs fit throughout.
 
     Every run of a free place is an interval. From an instant on, the VMs fit until the count-th latest end of the runs
     that have begun by then, which grows only when another run begins: one pass over the runs by their beginning, with

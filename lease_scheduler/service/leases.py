@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -11,9 +11,11 @@ from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.changing import Change
-from lease_scheduler.plan.explain import Alternative, Flexibility, NoPlaceError, Refusal
-from lease_scheduler.plan.quote import loses
+from lease_scheduler.plan.explain import NoPlaceError, Refusal
+from lease_scheduler.plan.trials import kinds_of, loses
+from lease_scheduler.plan.windows import Windows
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
@@ -151,7 +153,7 @@ class Leases:
         if not offered:
             return {"lease_id": made.lease_id}
         after = site.work.leases
-        return self._offer_of(made, [key for key, old in before.items() if key in after and loses(old, after[key])])
+        return self._offer_of(made, [old for key, old in before.items() if key in after and loses(old, after[key])])
 
     def _check_offers(self, project_id: str) -> None:
         """Refuse to hold one more offer for a project that holds too many, or held too many in vain.
@@ -172,11 +174,12 @@ class Leases:
             unaccepted += site.store.unaccepted_seconds(project_id, work.now - PERIOD)
         check_offers(bounds, len(held), unaccepted)
 
-    def _offer_of(self, lease: Lease, preempted: Iterable[str]) -> Answer:
+    def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Answer:
         """A lease that is held, as it is told."""
         return {
             **self._granted(lease),
-            "preempts": list(preempted),
+            "preempts": [each.lease_id for each in preempted],
+            "preempted_kinds": dict(kinds_of(preempted)),
             "lease_id": lease.lease_id,
             "expires_at": lease.offered_until,
         }
@@ -191,6 +194,7 @@ class Leases:
             "end": held[-1].run_end if held else None,
             "hosts": self._site.store.units.ids(held[0].assignment) if held else [],
             "preempts": [],
+            "preempted_kinds": {},
             "alternatives": [],
             "queue_position": None,
             "price": lease.request.price,
@@ -217,12 +221,17 @@ class Leases:
                     "end": None,
                     "hosts": [],
                     "preempts": [],
+                    "preempted_kinds": {},
                     "alternatives": [] if refusal is None else alternatives(refusal),
                     "queue_position": None,
                     "price": found.price,
                 }
-            preempted = list(found.preempted)
-            return {**self._granted(found.lease), "preempts": preempted, "queue_position": found.queue_position}
+            return {
+                **self._granted(found.lease),
+                "preempts": list(found.preempted),
+                "preempted_kinds": dict(found.preempted_kinds),
+                "queue_position": found.queue_position,
+            }
 
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
         """Terms near those of a lease that could be had, nearest first; none if it can itself."""
@@ -386,7 +395,8 @@ class Leases:
                     "price": None,
                     **present,
                 }
-            return {**self._granted(value), "preempts": list(preempted), **present}
+            kinds = kinds_of(site.work.leases[each] for each in preempted)
+            return {**self._granted(value), "preempts": list(preempted), "preempted_kinds": dict(kinds), **present}
 
     def _note_price(self, before: Lease, after: Lease) -> None:
         """Have the history tell another price."""
@@ -450,12 +460,17 @@ class Leases:
             return {"lease_id": lease_id}
 
     def availability(self, context: Document, query: Document) -> Answer:
-        """When nodes are free."""
+        """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
         site = self._site
         with site.transaction(context.get("expires")), refusals():
             node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, site.pool(), "nodes")
-            found = site.engine.windows(node_set, query["start"], query["end"], query["duration"])
-            return {
-                "windows": [{"start": w.start, "end": w.end, "count": w.count} for w in found.windows],
-                "earliest": found.earliest,
-            }
+            found = site.engine.room(node_set, query["start"], query["end"], query["duration"])
+            return {**_windows(found.reservable), "free": _windows(found.free)}
+
+
+def _windows(found: Windows) -> Answer:
+    windows = [
+        {"start": each.start, "end": each.end, "count": each.count, "preempted": dict(each.preempted)}
+        for each in found.windows
+    ]
+    return {"windows": windows, "earliest": found.earliest}

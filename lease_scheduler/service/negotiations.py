@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import LeaseKind
-from lease_scheduler.plan.explain import Alternative, Flexibility
+from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.refusals import Answer
 from lease_scheduler.service.site_engine import SiteEngine
@@ -17,8 +17,9 @@ from lease_scheduler.service.terms import Document, with_count
 #: Ids of counter-offers are computed from that of the lease that was asked for.
 _OFFERS = UUID("2b6c0f2e-7f65-4b0e-9d61-5c8f0a4b7d19")
 
-#: How many terms are tried for each offer that is wanted; some may be refused, e.g. by limits.
-_TRIES = 3
+#: How many terms are tried for each offer that is wanted; some may be refused, e.g. by limits, or because
+#: others would have to make room before they are accepted.
+_TRIES = 6
 
 
 class Negotiations:

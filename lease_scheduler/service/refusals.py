@@ -21,6 +21,7 @@ def alternatives(refusal: Refusal) -> list[Answer]:
             "start": alternative.start,
             "end": alternative.start + alternative.duration,
             "count": alternative.nodes,
+            "preempted": dict(alternative.preempted),
         }
         for alternative in refusal.alternatives
     ]

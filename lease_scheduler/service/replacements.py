@@ -12,7 +12,7 @@ from lease_scheduler.engine.prices import at_its_rate
 from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.plan.explain import Alternative, Flexibility
+from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.terms import numbered, with_count
 from lease_scheduler.service.unit_of_work import UnitOfWork
@@ -64,8 +64,10 @@ class Replacements:
             near = self._engine.alternatives(asked, found.refusal, Flexibility())
             if not near:
                 return
-            asked = at_its_rate(lease, _changed(asked, near[0]))
-            fewer = near[0].nodes if near[0].change == "nodes" else None
+            # What others would have to make room for at once cannot be held.
+            chosen = next((each for each in near if not each.preempted), near[0])
+            asked = at_its_rate(lease, _changed(asked, chosen))
+            fewer = chosen.nodes if chosen.change == "nodes" else None
         try:
             self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id)
         except InvalidValueError:

@@ -6,21 +6,26 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.explain import explain, too_large
 from lease_scheduler.plan.mapper import map_vms
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.quote import Quote, quote
+from lease_scheduler.plan.reservable import room
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_host_selection, load_mapper, load_preemption
 
+_VM = Resources({VCPU: 1, MEMORY_MB: 2})
+_PLANNED = [LeaseKind.RESERVATION, LeaseKind.DEADLINE]
 _TRAITS = ("gpu", "ssd")
 _SELECTIONS = {name: load_host_selection(name, PolicyOptions()) for name in ("greedy", "packing", "no-policy")}
 _MAPPERS = {name: load_mapper(name, PolicyOptions()) for name in ("greedy", "spread")}
@@ -138,7 +143,7 @@ def test_every_alternative_of_a_refusal_is_granted(planner: Planner, request: Le
     if too_large(planner.context, request) is None and _granted(planner, request, 100, now) is not None:
         return
 
-    refusal = explain(planner.context, request, now)
+    refusal = explain(planner, request, now)
 
     assert (planner.plan.availability, planner.plan.leases) == before
     assert refusal.message
@@ -146,12 +151,128 @@ def test_every_alternative_of_a_refusal_is_granted(planner: Planner, request: Le
         assert too_large(planner.context, request) is not None
         return
     for alternative in refusal.alternatives:
-        nodes = request.nodes
-        if alternative.nodes != request.node_count:
-            nodes = (replace(request.nodes[0], count=alternative.nodes),)
-        asked = LeaseRequest("new", LeaseKind.RESERVATION, nodes, 0, alternative.duration, max(now, alternative.start))
         assert alternative.start >= now
         assert (alternative.nodes, alternative.duration) <= (request.node_count, request.duration)
-        granted = _granted(planner, asked, 100, now)
+        granted = _granted(planner, _changed(request, alternative, now), 100, now)
         assert granted is not None, alternative
         planner.plan.remove(planner.release(granted).lease_id)
+
+
+def _changed(request: LeaseRequest, alternative: Alternative, now: int) -> LeaseRequest:
+    """What is asked for by whom an alternative is offered; who cannot begin at once asks for a reservation."""
+    nodes = request.nodes
+    if alternative.nodes != request.node_count:
+        nodes = (replace(request.nodes[0], count=alternative.nodes),)
+    if request.kind is LeaseKind.DEADLINE and alternative.change == "nodes":
+        return replace(request, nodes=nodes)
+    start = max(now, alternative.start)
+    return LeaseRequest("new", LeaseKind.RESERVATION, nodes, 0, alternative.duration, start)
+
+
+@st.composite
+def _full_planners(draw: st.DrawFn) -> Planner:
+    """A planner of a site filled by leases of all kinds, some of which run, so that others make room for new ones."""
+    options = PlanningOptions(
+        shutdown_time=draw(st.sampled_from([0, 3])),
+        preemption_grace=draw(st.sampled_from([0, 4])),
+        suspend_rate=1,
+        resume_rate=1,
+    )
+    planner = Planner(
+        Site.homogeneous(draw(st.integers(1, 5)), _VM),
+        options,
+        _SELECTIONS["greedy"],
+        load_preemption("by-kind", PolicyOptions()),
+        deadline_preemption=True,
+    )
+    for number in range(draw(st.integers(1, 8))):
+        kind = draw(st.sampled_from([LeaseKind.BEST_EFFORT, LeaseKind.BEST_EFFORT, *_PLANNED]))
+        duration, nodes = draw(st.integers(5, 60)), (NodeSet(draw(st.integers(1, 3)), _VM),)
+        if kind is LeaseKind.BEST_EFFORT:
+            request = LeaseRequest(str(number), kind, nodes, 0, duration, preemptible=True)
+            if too_large(planner.context, request) is None:
+                planner.enqueue(planner.plan.put(Lease(request, number).to(LeaseState.PENDING)))
+                planner.process_queue(0)
+            continue
+        start = draw(st.integers(0, 40))
+        deadline = start + duration + draw(st.integers(0, 40)) if kind is LeaseKind.DEADLINE else None
+        preemptible = kind is LeaseKind.DEADLINE
+        request = LeaseRequest(str(number), kind, nodes, 0, duration, start, deadline, preemptible=preemptible)
+        if too_large(planner.context, request) is None:
+            _granted(planner, request, number, 0)
+    for lease in list(planner.plan.leases.values()):
+        if lease.reservations and lease.reservations[0].run_start == 0:
+            planner.plan.put(replace(lease.to(LeaseState.ACTIVE), active_since=0, started=0))
+    return planner
+
+
+@settings(max_examples=300, deadline=None)
+@given(_full_planners(), st.data())
+def test_advice_with_preemption_is_granted_and_one_more_is_refused(planner: Planner, data: st.DataObject) -> None:
+    """Also above the size of the site; who would be preempted is who is preempted."""
+    now = 0
+    kind = data.draw(st.sampled_from(_PLANNED))
+    start, duration = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
+    deadline = start + duration + data.draw(st.integers(0, 40)) if kind is LeaseKind.DEADLINE else None
+    nodes = (NodeSet(data.draw(st.integers(1, 7)), _VM),)
+    request = LeaseRequest("new", kind, nodes, 0, duration, start, deadline)
+    found = quote(planner, request, 100, now)
+    if found.refusal is None:
+        return
+    before = planner.plan.availability, dict(planner.plan.leases)
+    most: dict[str, Alternative] = {}
+    for alternative in found.refusal.alternatives:
+        asked = _changed(request, alternative, now)
+        again = quote(planner, asked, 100, now)
+        assert again.granted, alternative
+        if asked.kind is kind and alternative.preempted:
+            assert again.preempted_kinds == alternative.preempted
+        most.setdefault(alternative.change, alternative)
+        event(f"{kind.value}: {alternative.change}{' preempting' if alternative.preempted else ''}")
+    assert (planner.plan.availability, planner.plan.leases) == before
+    if "nodes" in most:
+        more = (replace(nodes[0], count=most["nodes"].nodes + 1),)
+        assert not quote(planner, replace(request, nodes=more), 100, now).granted
+    else:
+        assert not quote(planner, replace(request, nodes=(replace(nodes[0], count=1),)), 100, now).granted
+    if kind is LeaseKind.RESERVATION:
+        if "duration" in most:
+            longer = most["duration"].duration + 1
+            assert not quote(planner, replace(request, duration=longer), 100, now).granted
+        if "start" in most and most["start"].preempted and most["start"].start > start:
+            sooner = most["start"].start - 1
+            assert not quote(planner, replace(request, start=sooner), 100, now).granted
+
+
+@settings(max_examples=200, deadline=None)
+@given(_full_planners(), st.integers(0, 20), st.integers(1, 60), st.integers(1, 30), st.integers(1, 6))
+def test_availability_agrees_with_quotes(planner: Planner, start: int, length: int, duration: int, count: int) -> None:
+    """Every window is granted as it is told, for the leases that it tells of; nothing sooner than the earliest is."""
+    node_set = NodeSet(count, _VM)
+    end = start + length
+
+    def asked(nodes: int, begin: int, seconds: int) -> Quote:
+        request = LeaseRequest("new", LeaseKind.RESERVATION, (NodeSet(nodes, _VM),), 0, seconds, begin)
+        return quote(planner, request, 100, 0)
+
+    before = planner.plan.availability, dict(planner.plan.leases)
+    found = room(planner, node_set, start, end, duration, 0)
+    assert (planner.plan.availability, planner.plan.leases) == before
+
+    for window in found.reservable.windows:
+        assert start <= window.start and window.end <= end and window.end - window.start >= duration
+        assert window.count >= count
+        granted = asked(window.count, window.start, window.end - window.start)
+        assert granted.granted, window
+        assert granted.preempted_kinds == window.preempted
+    for window in found.free.windows:
+        granted = asked(window.count, window.start, window.end - window.start)
+        assert granted.granted and not granted.preempted
+        assert found.reservable.earliest is not None and found.reservable.earliest <= window.start
+    if end - start >= duration:
+        assert asked(count, start, duration).granted is (found.reservable.earliest == start)
+    if found.reservable.earliest is not None and found.reservable.earliest > start:
+        assert not asked(count, found.reservable.earliest - 1, duration).granted
+        event("later")
+    if any(window.preempted for window in found.reservable.windows):
+        event("preempting")

@@ -16,7 +16,8 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.explain import Flexibility, NoPlaceError
+from lease_scheduler.plan.advice import Flexibility
+from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings

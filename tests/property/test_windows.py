@@ -57,7 +57,7 @@ def _planners(draw: st.DrawFn) -> Planner:
     return planner
 
 
-def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int, *, making_room: bool) -> int:
+def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) -> int:
     """How many VMs fit during all seconds of an interval, host by host and second by second."""
     total = 0
     for number, host in enumerate(planner.plan.site.hosts):
@@ -71,8 +71,6 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int, 
                 free = host.capacity.get(name, 0)
                 for lease in planner.plan.leases.values():
                     held = lease.reservations[0]
-                    if making_room and lease.request.preemptible:
-                        continue
                     if held.start <= second < held.end and held.assignment == (number,):
                         free -= lease.request.nodes[0].resources.get(name, 0)
                 fewest = min(fewest, max(0, free) // amount)
@@ -80,15 +78,13 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int, 
     return total
 
 
-def _expected(
-    planner: Planner, node_set: NodeSet, start: int, end: int, duration: int, *, making_room: bool
-) -> Windows:
+def _expected(planner: Planner, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
     """Every interval with room that no other one contains."""
     fitting = {
         (first, last): count
         for first in range(start, end)
         for last in range(first + duration, end + 1)
-        if (count := _fits_throughout(planner, node_set, first, last, making_room=making_room)) >= node_set.count
+        if (count := _fits_throughout(planner, node_set, first, last)) >= node_set.count
     }
     found = [
         Window(first, last, count)
@@ -99,14 +95,14 @@ def _expected(
 
 
 @settings(max_examples=150, deadline=None)
-@given(_planners(), _node_sets(), st.integers(0, 12), st.integers(1, 14), st.integers(1, 6), st.booleans())
+@given(_planners(), _node_sets(), st.integers(0, 12), st.integers(1, 14), st.integers(1, 6))
 def test_windows_are_those_of_the_table(
-    planner: Planner, node_set: NodeSet, start: int, length: int, duration: int, making_room: bool
+    planner: Planner, node_set: NodeSet, start: int, length: int, duration: int
 ) -> None:
     end = start + length
     before = planner.plan.availability
 
-    found = windows(planner.context, node_set, start, end, duration, now=0, making_room=making_room)
+    found = windows(planner.context, node_set, start, end, duration)
 
-    assert found == _expected(planner, node_set, start, end, duration, making_room=making_room)
+    assert found == _expected(planner, node_set, start, end, duration)
     assert planner.plan.availability is before

@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.schemas.base import MAXIMUM_INTEGER
 from lease_scheduler.model.errors import InvalidValueError
@@ -22,7 +23,7 @@ _TRAIT = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 
 
 def show(request: ApiRequest) -> Answer:
-    """Windows in which the nodes fit."""
+    """Windows in which a reservation of the nodes would be granted, and in which they are free."""
     query, now = request.query, request.now
     start = dates.parse_date(query["start"], "start", now, True) if "start" in query else now
     start = max(start, now)
@@ -38,15 +39,24 @@ def show(request: ApiRequest) -> Answer:
         "count": query.get("count", 1),
     }
     found = request.engine.availability(request.context(), asked)
-    windows = [
-        {
+    shown = _shown(found, with_kinds=request.version >= V1_17)
+    if request.version >= V1_17:
+        shown["free"] = _shown(found["free"], with_kinds=False)
+    return Answer({"availability": shown})
+
+
+def _shown(found: Document, *, with_kinds: bool) -> Document:
+    windows = []
+    for window in found["windows"]:
+        one: Document = {
             "start": dates.iso_date(window["start"]),
             "end": dates.iso_date(window["end"]),
             "count": window["count"],
         }
-        for window in found["windows"]
-    ]
-    return Answer({"availability": {"windows": windows, "earliest": dates.iso_date(found["earliest"])}})
+        if with_kinds:
+            one["preempted_kinds"] = window["preempted"]
+        windows.append(one)
+    return {"windows": windows, "earliest": dates.iso_date(found["earliest"])}
 
 
 def _nodes(query: Mapping[str, Any]) -> Document:

@@ -7,7 +7,7 @@ from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, trusted
 from lease_scheduler.api.interfaces import Document, RefusedError
-from lease_scheduler.api.microversions import V1_12, V1_15
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.api.views.lease_changes import lease_changes, span_changes
@@ -96,20 +96,19 @@ def quote_change(request: ApiRequest) -> Answer:
     if changes.end_now:
         raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
     found = request.engine.quote_change(request.context(), request.named["id"], changes.terms)
-    return Answer(
-        {
-            "quote": {
-                "granted": found["granted"],
-                "reason": found["reason"],
-                "start": iso_date(found["start"]),
-                "end": iso_date(found["end"]),
-                "preempted": len(found["preempts"]),
-                "alternatives": show_alternatives(found["alternatives"]),
-                "price": found["price"],
-                "present_price": found["present_price"],
-            }
-        }
-    )
+    quote = {
+        "granted": found["granted"],
+        "reason": found["reason"],
+        "start": iso_date(found["start"]),
+        "end": iso_date(found["end"]),
+        "preempted": len(found["preempts"]),
+        "alternatives": show_alternatives(found["alternatives"], request.version),
+        "price": found["price"],
+        "present_price": found["present_price"],
+    }
+    if request.version >= V1_17:
+        quote["preempted_kinds"] = found.get("preempted_kinds", {})
+    return Answer({"quote": quote})
 
 
 def _shown(request: ApiRequest, found: Document) -> Document:
@@ -121,7 +120,7 @@ def _shown(request: ApiRequest, found: Document) -> Document:
         "end": iso_date(found.get("end")),
         "preempts": [lease_id for lease_id in preempted if _is_visible(request, lease_id)],
         "preempted": len(preempted),
-        "alternatives": show_alternatives(found.get("alternatives", [])),
+        "alternatives": show_alternatives(found.get("alternatives", []), request.version),
         "queue_position": found.get("queue_position"),
     }
     if request.version >= V1_12:
@@ -135,6 +134,8 @@ def _shown(request: ApiRequest, found: Document) -> Document:
             "negotiation_id": found.get("negotiation_id"),
             "counter_offers": [_counter_offer(each) for each in found.get("counter_offers", [])],
         }
+    if request.version >= V1_17:
+        shown["preempted_kinds"] = found.get("preempted_kinds", {})
     if request.may("leases:get_hosts"):
         shown["hosts"] = [str(host) for host in found.get("hosts", [])]
     return shown

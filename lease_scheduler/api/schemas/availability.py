@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_17, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import FORM, Schema
@@ -27,6 +27,9 @@ QUERY = (
 
 def one(version: Version) -> Schema:
     """Answer of GET /availability."""
-    del version
-    window = base.answer({"start": base.ISO_DATE, "end": base.MAYBE_ISO_DATE, "count": base.INTEGER})
-    return base.wrapped("availability", base.answer({"windows": base.array(window), "earliest": base.MAYBE_ISO_DATE}))
+    window = {"start": base.ISO_DATE, "end": base.MAYBE_ISO_DATE, "count": base.INTEGER}
+    free = {"windows": base.array(base.answer(window)), "earliest": base.MAYBE_ISO_DATE}
+    if version < V1_17:
+        return base.wrapped("availability", base.answer(free))
+    windows = base.array(base.answer({**window, "preempted_kinds": base.KINDS}))
+    return base.wrapped("availability", base.answer({**free, "windows": windows, "free": base.answer(free)}))

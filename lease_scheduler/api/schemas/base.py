@@ -90,7 +90,18 @@ def answer(properties: Mapping[str, Schema]) -> Schema:
     return closed(properties, list(properties))
 
 
-ALTERNATIVE = closed({"change": STRING, "start": MAYBE_ISO_DATE, "end": MAYBE_ISO_DATE, "count": MAYBE_INTEGER})
+#: How many leases of each kind would be preempted.
+KINDS: Schema = {"type": "object", "additionalProperties": INTEGER}
+
+ALTERNATIVE = closed(
+    {
+        "change": STRING,
+        "start": MAYBE_ISO_DATE,
+        "end": MAYBE_ISO_DATE,
+        "count": MAYBE_INTEGER,
+        "preempted_kinds": KINDS,
+    }
+)
 
 ERROR: Schema = {
     "type": "object",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_12, V1_15, Version
+from lease_scheduler.api.microversions import V1_12, V1_15, V1_17, Version
 from lease_scheduler.api.schemas import base, leases
 from lease_scheduler.api.validation import Schema
 
@@ -66,6 +66,9 @@ def one(version: Version) -> Schema:
         }
         properties |= offered
         required += list(offered)
+    if version >= V1_17:
+        properties["preempted_kinds"] = base.KINDS
+        required.append("preempted_kinds")
     return base.wrapped("quote", base.closed(properties, required))
 
 
@@ -78,7 +81,6 @@ def change(version: Version) -> Schema:
 
 def of_change(version: Version) -> Schema:
     """Answer of POST /leases/{id}/quote."""
-    del version
     properties: dict[str, Schema] = {
         "granted": base.BOOLEAN,
         "reason": base.STRING,
@@ -89,4 +91,6 @@ def of_change(version: Version) -> Schema:
         "price": base.MAYBE_NUMBER,
         "present_price": base.MAYBE_NUMBER,
     }
+    if version >= V1_17:
+        properties["preempted_kinds"] = base.KINDS
     return base.wrapped("quote", base.answer(properties))

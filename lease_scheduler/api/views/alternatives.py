@@ -7,12 +7,22 @@ from typing import Any
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_17, Version
 
 
-def show_alternatives(alternatives: Iterable[Mapping[str, Any]]) -> list[Document]:
-    """Alternatives in an answer."""
+def show_alternatives(alternatives: Iterable[Mapping[str, Any]], version: Version) -> list[Document]:
+    """Alternatives in an answer.
+
+    Before microversion 1.17 there is the nearest one of each change only, as nothing would tell two of them apart.
+    """
     shown = []
+    changes = set()
     for alternative in alternatives:
+        change = alternative.get("change")
+        if version < V1_17 and change in changes:
+            continue
+        if change:
+            changes.add(change)
         one: Document = {
             "start": iso_date(alternative.get("start")),
             "end": iso_date(alternative.get("end")),
@@ -20,5 +30,7 @@ def show_alternatives(alternatives: Iterable[Mapping[str, Any]]) -> list[Documen
         }
         if alternative.get("change"):
             one["change"] = str(alternative["change"])
+        if version >= V1_17:
+            one["preempted_kinds"] = dict(alternative.get("preempted", {}))
         shown.append(one)
     return shown

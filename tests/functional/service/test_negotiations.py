@@ -235,7 +235,7 @@ def test_a_quote_of_a_running_lease_changes_nothing(make: Make) -> None:
 
 def test_other_terms_have_ids_of_their_own() -> None:
     """The same ones for the same offer, so that asking twice makes no more of them."""
-    from lease_scheduler.plan.explain import Alternative
+    from lease_scheduler.plan.advice import Alternative
 
     lease = {"id": "a", "kind": "deadline", "deadline": 100, "reservations": [{"id": "r", "min": 1, "max": 4}]}
     other = changed(lease, Alternative("nodes", 60, 2, 50), 1)

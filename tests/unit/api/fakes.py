@@ -217,7 +217,9 @@ class Site:
     def availability(self, context: Document, query: Document) -> Document:
         self._called("availability", context, query)
         window = {"start": query["start"], "end": query["end"], "count": query["count"]}
-        return {"windows": [window], "earliest": query["start"]}
+        preempting = {**window, "preempted": {"best-effort": 3}}
+        free = {"windows": [{**window, "preempted": {}, "start": query["start"] + 60}], "earliest": query["start"] + 60}
+        return {"windows": [preempting], "earliest": query["start"], "free": free}
 
     def create_host(self, context: Document, host: Document) -> Document:
         self._called("create_host", context, host)

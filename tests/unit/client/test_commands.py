@@ -213,13 +213,18 @@ def test_a_quote_has_the_terms_of_a_lease(service: Service, openstack: Openstack
 
 
 def test_availability(service: Service, openstack: Openstack) -> None:
-    windows = [{"start": "2030-01-01T00:00:00Z", "end": None, "count": 3}]
-    service.will_answer("GET", "/v1/availability", {"availability": {"windows": windows, "earliest": None}})
+    window = {"start": "2030-01-01T00:00:00Z", "end": None, "count": 3}
+    free = {"windows": [{**window, "count": 2}], "earliest": None}
+    windows = [{**window, "preempted_kinds": {"best-effort": 4}}]
+    found = {"windows": windows, "earliest": None, "free": free}
+    service.will_answer("GET", "/v1/availability", {"availability": found})
     nodes = 'count=2,vcpus=4,CUSTOM_GPU=1,trait=A,trait=B,exclusive=true,per_host=1,properties=["==", "$a", "b"]'
     outcome = openstack("availability", "--nodes", nodes, "--start", "now", "--duration", "2h", "-f", "json")
-    assert outcome.document == [{"Start": "2030-01-01T00:00:00Z", "End": None, "Count": 3}]
+    assert outcome.document == [
+        {"Start": "2030-01-01T00:00:00Z", "End": None, "Count": 3, "Preempted Kinds": {"best-effort": 4}}
+    ]
     (asked,) = service.asked
-    assert asked.version == "reservation 1.5"
+    assert asked.version == "reservation 1.17"
     assert asked.query == {
         "start": "now",
         "duration": "2h",
@@ -230,6 +235,15 @@ def test_availability(service: Service, openstack: Openstack) -> None:
         "exclusive": "true",
         "per_host": "1",
     }
+
+
+def test_availability_without_preemption(service: Service, openstack: Openstack) -> None:
+    window = {"start": "2030-01-01T00:00:00Z", "end": None, "count": 3, "preempted_kinds": {"best-effort": 4}}
+    free = {"windows": [{"start": "2030-01-02T00:00:00Z", "end": None, "count": 2}], "earliest": None}
+    found = {"windows": [window], "earliest": None, "free": free}
+    service.will_answer("GET", "/v1/availability", {"availability": found})
+    outcome = openstack("availability", "--nodes", "vcpus=4", "--free", "-f", "json")
+    assert outcome.document == [{"Start": "2030-01-02T00:00:00Z", "End": None, "Count": 2}]
 
 
 def test_history_hosts_usage_and_feed(service: Service, openstack: Openstack) -> None:

@@ -10,8 +10,10 @@ import pytest
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.availability import FOREVER
-from lease_scheduler.plan.explain import Alternative, Refusal, explain, too_large
+from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
@@ -35,7 +37,7 @@ def _refused(
     lease = make_lease(kind, nodes, **terms)
     with pytest.raises(NotPlannableError):
         planner.place(lease, now)
-    return explain(planner.context, lease.request, now)
+    return explain(planner, lease.request, now)
 
 
 def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, make_lease: MakeLease) -> None:
@@ -140,10 +142,84 @@ def test_what_the_empty_site_could_not_hold(
     """haizea 8.2, 20: too large, or without the traits, at any time."""
     planner = make_planner(site=Site((Host("plain", VM), Host("gpu", VM, GPU))))
     request = make_lease(RESERVATION, node_sets=(node_set,), start=0).request
-    refusal = explain(planner.context, request, 0)
-    assert (refusal.constraint, refusal.alternatives, refusal.hosts) == (constraint, (), ())
+    refusal = explain(planner, request, 0)
+    assert (refusal.constraint, refusal.hosts) == (constraint, ())
     assert refusal.message.startswith(words)
-    assert too_large(planner.context, request) == refusal.message
+    assert refusal.message.startswith(too_large(planner.context, request) or "?")
+
+
+def test_of_more_than_the_whole_site_can_hold_as_many_as_fit_are_offered(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """Also those for which others make room; no more than that fit however many are asked for."""
+    planner = make_planner(4)
+    _running(planner, make_lease, 3)
+    for kind, alternatives in (
+        (RESERVATION, (Alternative("nodes", 100, 4, 50, (("best-effort", 3),)), Alternative("nodes", 100, 1, 50))),
+        (IMMEDIATE, (Alternative("nodes", 100, 1, 50),)),
+    ):
+        terms = {"start": 100} if kind is RESERVATION else {}
+        request = make_lease(kind, 1_000_000, 50, **terms).request
+        refusal = explain(planner, request, 100)
+        assert (refusal.constraint, refusal.alternatives) == ("size", alternatives)
+    deadline = make_lease(DEADLINE, 5, 50, start=100, deadline=20_000).request
+    assert explain(planner, deadline, 100).alternatives[0].nodes == 4
+
+
+def _running(planner: Planner, make_lease: MakeLease, count: int, until: int = 10_000) -> None:
+    """Best-effort leases of one node each that run since 0."""
+    for _ in range(count):
+        lease = make_lease(LeaseKind.BEST_EFFORT, 1, until)
+        planner.enqueue(planner.plan.put(lease))
+    planner.process_queue(0)
+    for lease in list(planner.plan.leases.values()):
+        planner.plan.put(replace(lease.to(LeaseState.ACTIVE), active_since=0, started=0))
+
+
+def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """Three of four hosts are filled by best-effort work, the fourth by a reservation."""
+    planner = make_planner(4)
+    _running(planner, make_lease, 3)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=100)), 100)
+    refusal = _refused(planner, make_lease, RESERVATION, 4, now=100, start=100, duration=500)
+    victims = (("best-effort", 3),)
+    assert refusal.alternatives == (
+        Alternative("start", 1100, 4, 500, victims),
+        Alternative("start", 10_000, 4, 500),
+        Alternative("nodes", 100, 3, 500, victims),
+    )
+    assert refusal.message.endswith(
+        "would fit: the same 1000 s later (preempting 3 best-effort), the same 9900 s later, "
+        "3 nodes (preempting 3 best-effort)"
+    )
+    without = explain(planner, make_lease(RESERVATION, 4, 500, start=100).request, 100, may_preempt=False)
+    assert without.alternatives == (Alternative("start", 10_000, 4, 500),)
+
+
+def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have_left(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """One second sooner it would be refused."""
+    planner = make_planner(2, preemption_grace=60)
+    _running(planner, make_lease, 2)
+    refusal = _refused(planner, make_lease, RESERVATION, 2, now=1000, start=1000, duration=500)
+    soonest, free = refusal.alternatives
+    assert (soonest.change, soonest.preempted, free.start) == ("start", (("best-effort", 2),), 10_000)
+    assert 1060 <= soonest.start < 1200
+    with planner.plan.trial():
+        planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start), 1000)
+    with pytest.raises(NotPlannableError):
+        planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start - 1), 1000)
+
+
+def test_nothing_is_offered_that_is_free_after_centuries_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """A lease up to the year 9999 leaves nothing that anybody would wait for."""
+    planner = make_planner(1)
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 250_000_000_000, start=0)), 0)
+    refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
+    assert refusal.alternatives == ()
 
 
 def test_several_vms_of_a_host_and_mixed_sets_are_weighed(make_planner: MakePlanner, make_lease: MakeLease) -> None:

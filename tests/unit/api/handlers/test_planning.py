@@ -39,11 +39,18 @@ class TestAvailability:
             "duration": HOUR,
             "count": 1,
         }
+        window = {"start": "2030-01-31T12:00:30Z", "end": "2030-02-07T12:00:30Z", "count": 1}
+        free = {**window, "start": "2030-01-31T12:01:30Z"}
         assert answer.json == {
             "availability": {
-                "windows": [{"start": "2030-01-31T12:00:30Z", "end": "2030-02-07T12:00:30Z", "count": 1}],
+                "windows": [{**window, "preempted_kinds": {"best-effort": 3}}],
                 "earliest": "2030-01-31T12:00:30Z",
+                "free": {"windows": [free], "earliest": "2030-01-31T12:01:30Z"},
             }
+        }
+        # Older clients are told what a reservation would be granted, as they were.
+        assert latest.at("1.16").get("/v1/availability?vcpus=2").json == {
+            "availability": {"windows": [window], "earliest": "2030-01-31T12:00:30Z"}
         }
 
     def test_everything(self, latest: Client, site: Site) -> None:
@@ -101,6 +108,7 @@ class TestQuotes:
             "end": NOW + HOUR,
             "hosts": [1, 2],
             "preempts": [mine["id"], other["id"]],
+            "preempted_kinds": {"best-effort": 2},
             "alternatives": [],
             "queue_position": None,
             "price": 2.5,
@@ -115,6 +123,7 @@ class TestQuotes:
                 # Leases of other projects are counted, not named.
                 "preempts": [mine["id"]],
                 "preempted": 2,
+                "preempted_kinds": {"best-effort": 2},
                 "alternatives": [],
                 "queue_position": None,
                 "price": 2.5,
@@ -130,7 +139,24 @@ class TestQuotes:
         site.refusal = RefusedError(409, "Not enough hosts available", None, [{"start": NOW, "end": None, "count": 1}])
         quote = (latest.post("/v1/quotes", {"name": "a", **DATES}).json or {})["quote"]
         assert (quote["granted"], quote["reason"]) == (False, "Not enough hosts available")
-        assert quote["alternatives"] == [{"start": "2030-01-31T12:00:30Z", "end": None, "count": 1}]
+        assert quote["alternatives"] == [
+            {"start": "2030-01-31T12:00:30Z", "end": None, "count": 1, "preempted_kinds": {}}
+        ]
+
+    def test_older_clients_are_told_the_nearest_alternative_of_each_change(self, latest: Client, site: Site) -> None:
+        """Nothing would tell them that others are preempted for one of two, and for a reservation they are anyway."""
+        more = {"change": "nodes", "start": NOW, "end": None, "count": 35, "preempted": {"best-effort": 20}}
+        fewer = {**more, "count": 15, "preempted": {}}
+        site.refusal = RefusedError(409, "Not enough hosts available", None, [more, fewer])
+        body = {"name": "a", **DATES}
+        shown = (latest.post("/v1/quotes", body).json or {})["quote"]["alternatives"]
+        assert [(each["count"], each["preempted_kinds"]) for each in shown] == [(35, {"best-effort": 20}), (15, {})]
+        for path in ("/v1/quotes", "/v1/leases"):
+            site.refusal = RefusedError(409, "Not enough hosts available", None, [more, fewer])
+            answer = latest.at("1.16").post(path, body)
+            document = answer.json or {}
+            (only,) = document.get("quote", document)["alternatives"]
+            assert only == {"change": "nodes", "start": "2030-01-31T12:00:30Z", "end": None, "count": 35}
 
     def test_held(self, latest: Client, site: Site, trusts: Trusts) -> None:
         """A lease that waits for its consumer, shown with its price and how long it is held."""

@@ -1,0 +1,252 @@
+"""The nearest terms that would be granted in place of terms that are refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.fitting import Anywhere, latest_end, starts_on
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.soonest import place_whole
+from lease_scheduler.plan.trials import Counts, Trial, Trials
+
+#: Trials of one piece of advice. Each costs about as much as the refused request did.
+_TRIALS = 100
+#: Instants at which hosts come free that are looked at, and seconds for which leases may need to leave them.
+_OPENINGS = 4
+_LONGEST_NOTICE = 3_600
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Terms that could be granted at present.
+
+    :ivar change: which term differs: ``start``, ``nodes`` or ``duration``
+    :ivar start: instant of the start
+    :ivar nodes: number of VMs
+    :ivar duration: seconds
+    :ivar preempted: leases that would be preempted, by kind; empty if none would
+    """
+
+    change: str
+    start: int
+    nodes: int
+    duration: int
+    preempted: Counts = ()
+
+    def in_words(self, start: int) -> str:
+        """Return what differs, for people.
+
+        :param start: instant of the start that was asked for
+        """
+        if self.change == "start":
+            words = f"the same {self.start - start} s later"
+        else:
+            words = f"{self.nodes} nodes" if self.change == "nodes" else f"{self.duration} s"
+        if not self.preempted:
+            return words
+        preempted = " and ".join(f"{count} {kind}" for kind, count in self.preempted)
+        return f"{words} (preempting {preempted})"
+
+
+@dataclass(frozen=True)
+class Flexibility:
+    """How far a project would go from the terms that it asked for (haizea F8); None is as far as need be.
+
+    :ivar latest_start: instant
+    :ivar fewest_nodes: number of VMs
+    :ivar shortest_duration: seconds
+    """
+
+    latest_start: int | None = None
+    fewest_nodes: int | None = None
+    shortest_duration: int | None = None
+
+    def allows(self, alternative: Alternative) -> bool:
+        """Whether other terms are near enough."""
+        return (
+            (self.latest_start is None or alternative.start <= self.latest_start)
+            and (self.fewest_nodes is None or alternative.nodes >= self.fewest_nodes)
+            and (self.shortest_duration is None or alternative.duration >= self.shortest_duration)
+        )
+
+
+class Advice:
+    """Finds the nearest terms that would be granted, each change with and without preemption.
+
+    Terms that preempt come first, as they are nearer to what was asked for; where they are not, they are left out.
+
+    :param start: instant of the start that was asked for, not before ``now``
+    :param may_preempt: whether others may make room; for a lease that never preempts they do not
+    """
+
+    def __init__(self, planner: Planner, request: LeaseRequest, start: int, now: int, *, may_preempt: bool) -> None:
+        self._context = planner.context
+        self._request = request
+        self._start = start
+        self._now = now
+        self._trials = Trials(planner, now, _TRIALS)
+        self._may_preempt = may_preempt and request.kind is not LeaseKind.IMMEDIATE
+        self._shutdown = self._context.suspension.shutdown_time(request)
+        self._length = request.duration + self._shutdown
+        self._demands = self._context.plan.demands(request)
+        self._emptied: Availability | None = None
+
+    def all(self) -> tuple[Alternative, ...]:
+        """Return the same terms later, fewer nodes, and a shorter duration, each as near as possible."""
+        return (*self.later(), *self.fewer(), *self.shorter())
+
+    def later(self) -> tuple[Alternative, ...]:
+        """Return the same terms at the soonest later instant. A deadline moves with it, so that needs no preemption."""
+        free = self._free_start()
+        # What is free only after centuries is never free.
+        latest = self._now + UNLIMITED if free is None else min(free, self._now + UNLIMITED)
+        found = []
+        preempting = self._preempting_start(latest)
+        if preempting is not None:
+            found.append(self._alternative("start", start=preempting[0], preempted=preempting[1].preempted))
+        if free is not None and free < self._now + UNLIMITED:
+            found.append(self._alternative("start", start=free))
+        return _needed(found)
+
+    def fewer(self) -> tuple[Alternative, ...]:
+        """Return the most VMs, if the lease has one set of equal ones."""
+        if len(self._request.nodes) != 1:
+            return ()
+        bound = min(self._request.node_count - 1, self._most_throughout(self._context.plan.availability))
+        free, free_start = self._most_free(bound)
+        found = []
+        if self._may_preempt:
+            bound = min(self._request.node_count - 1, self._most_throughout(self._without_victims()))
+            most = self._trials.most(self._with_count, free, bound)
+            if most is not None:
+                nodes, trial = most
+                start = self._start_of(trial.place)
+                found.append(self._alternative("nodes", start=start, nodes=nodes, preempted=trial.preempted))
+        if free:
+            found.append(self._alternative("nodes", start=free_start, nodes=free))
+        return _needed(found)
+
+    def shorter(self) -> tuple[Alternative, ...]:
+        """Return the longest duration from the start on; of deadline leases without preemption only."""
+        free = 0
+        fitting = Anywhere(self._context, self._request).fit(self._start, 1, self._length)
+        if fitting is not None:
+            free = max(0, fitting[1] - self._start - self._shutdown)
+        if free >= self._request.duration:
+            return ()
+        found = []
+        if self._may_preempt and self._request.kind is LeaseKind.RESERVATION:
+            until = latest_end(self._without_victims(), self._demands, self._start)
+            bound = min(until - self._start - self._shutdown, self._request.duration - 1)
+            longest = self._trials.most(self._lasting, free, bound)
+            if longest is not None:
+                found.append(self._alternative("duration", duration=longest[0], preempted=longest[1].preempted))
+        if free:
+            found.append(self._alternative("duration", duration=free))
+        return _needed(found)
+
+    def _preempting_start(self, latest: int) -> tuple[int, Trial] | None:
+        """The soonest instant before another one at which the lease fits if others make room, or None."""
+        if not self._may_preempt or self._request.kind is not LeaseKind.RESERVATION:
+            return None
+        for instant in starts_on(self._without_victims(), self._demands, self._start, self._length)[:_OPENINGS]:
+            first = int(instant)
+            if first >= latest:
+                return None
+            # By then others may be victims than at the start that was asked for.
+            if first > self._start and not self._fits(self._trials.emptied(self._starting(first), first), first):
+                continue
+            granted = self._trials.first_granted(self._starting, first, min(latest - 1, first + _LONGEST_NOTICE))
+            if granted is not None:
+                return granted
+        return None
+
+    def _fits(self, availability: Availability, start: int) -> bool:
+        return latest_end(availability, self._demands, start) - start >= self._length
+
+    # -- what is free without preemption ---------------------------------------------------------------------
+
+    def _free_start(self) -> int | None:
+        fitting = Anywhere(self._context, self._request)
+        for instant in fitting.starts(self._start, self._length).tolist():
+            if fitting.fit(instant, self._length, self._length) is not None:
+                return int(instant)
+        return None
+
+    def _most_free(self, bound: int) -> tuple[int, int]:
+        """How many VMs fit, at most the bound, and when they start."""
+        best, start = 0, self._start
+        too_many, tried = bound + 1, bound
+        while tried > best:
+            place = self._free_place(self._with_count(tried))
+            if place is None:
+                too_many = tried
+            else:
+                best, start = tried, self._start_of(place)
+            tried = (best + too_many) // 2
+        return best, start
+
+    def _free_place(self, request: LeaseRequest) -> Reservation | None:
+        if request.deadline is not None:
+            return place_whole(self._context, request, request.duration, None, self._start, request.deadline)
+        try:
+            return place_exactly(self._context, request, self._start, self._now, may_preempt=False)[0]
+        except NotPlannableError:
+            return None
+
+    # -- bounds ----------------------------------------------------------------------------------------------
+
+    def _without_victims(self) -> Availability:
+        if self._emptied is None:
+            self._emptied = self._trials.emptied(self._request, self._start)
+        return self._emptied
+
+    def _most_throughout(self, availability: Availability) -> int:
+        """The VMs that fit in the interval that was asked for; of a deadline lease on the empty site."""
+        (demand,) = self._demands
+        if self._request.deadline is not None:
+            availability = Availability(availability.capacity)
+        places = availability.places(demand.amounts, demand.eligible, demand.per_host)
+        return places.throughout(self._start, self._start + self._length)
+
+    # -- terms -----------------------------------------------------------------------------------------------
+
+    def _starting(self, start: int) -> LeaseRequest:
+        return replace(self._request, start=start)
+
+    def _with_count(self, count: int) -> LeaseRequest:
+        return replace(self._request, nodes=(replace(self._request.nodes[0], count=count),))
+
+    def _lasting(self, duration: int) -> LeaseRequest:
+        return replace(self._request, duration=duration)
+
+    def _start_of(self, place: Reservation) -> int:
+        return self._start if self._request.deadline is None else place.run_start
+
+    def _alternative(
+        self,
+        change: str,
+        *,
+        start: int | None = None,
+        nodes: int | None = None,
+        duration: int | None = None,
+        preempted: Counts = (),
+    ) -> Alternative:
+        request = self._request
+        return Alternative(
+            change,
+            self._start if start is None else start,
+            request.node_count if nodes is None else nodes,
+            request.duration if duration is None else duration,
+            preempted,
+        )
+
+
+def _needed(found: list[Alternative]) -> tuple[Alternative, ...]:
+    """What is worth telling: where the nearest terms preempt nobody, they are all."""
+    return tuple(found if found and found[0].preempted else found[:1])

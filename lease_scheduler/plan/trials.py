@@ -1,0 +1,179 @@
+"""What a request would be granted now, and which leases would be preempted for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
+from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.availability import Availability
+from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.interfaces import Victim
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.planner import Planner
+
+#: Kinds of leases, each with how many of them; in the order of the kinds' names.
+Counts = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A request that would be granted.
+
+    :ivar place: the first place that it would have
+    :ivar preempted: leases that would lose some of what they hold, by kind
+    """
+
+    place: Reservation
+    preempted: Counts
+
+
+class Trials:
+    """Asks the planner itself what it would grant, so that nothing is promised that it would refuse.
+
+    The plan is as it was after each trial.
+
+    :param limit: number of trials after which everything counts as refused, so that advice stays cheap
+    """
+
+    def __init__(self, planner: Planner, now: int, limit: int) -> None:
+        self._planner = planner
+        self._now = now
+        self._left = limit
+        self._sequence = 1 + max((lease.sequence for lease in planner.plan.leases.values()), default=0)
+
+    @property
+    def are_used_up(self) -> bool:
+        """Whether the limit is reached."""
+        return self._left <= 0
+
+    def of(self, request: LeaseRequest) -> Trial | None:
+        """Return what a reservation or deadline lease would be granted, or None."""
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        try:
+            if request.kind is LeaseKind.RESERVATION and not request.moves_others:
+                return self._of_reservation(request)
+            return self._of_any(request)
+        except NotPlannableError:
+            return None
+
+    def _of_reservation(self, request: LeaseRequest) -> Trial:
+        """Ask only who would have to make room, which is much cheaper than having them make it."""
+        assert request.start is not None
+        if request.start < self._now:
+            raise NotPlannableError("its start has passed")
+        context = self._planner.context
+        place, in_the_way = place_exactly(context, request, request.start, self._now, may_preempt=True)
+        if any(all(r.run_end <= request.start for r in lease.reservations) for lease in in_the_way):
+            # Of who only stops its servers by then, the details of making room tell whether it loses anything.
+            return self._of_any(request)
+        return Trial(place, kinds_of(in_the_way))
+
+    def _of_any(self, request: LeaseRequest) -> Trial:
+        plan = self._planner.plan
+        before = dict(plan.leases)
+        with plan.trial():
+            lease = plan.put(Lease(request, self._sequence).to(LeaseState.PENDING))
+            lease = self._planner.place(lease, self._now)
+            lost = losing(
+                (old, plan.leases[lease_id]) for lease_id, old in before.items() if lease_id != request.lease_id
+            )
+        return Trial(lease.reservations[0], kinds_of(lost))
+
+    def first_granted(
+        self, request_at: Callable[[int], LeaseRequest], earliest: int, latest: int
+    ) -> tuple[int, Trial] | None:
+        """Return an instant at which a request is granted but not one second before, or None.
+
+        Steps that double find it soon where it is near, which it is where leases need time to make room.
+
+        :param request_at: the request that begins at an instant
+        :param latest: the last instant that is tried
+        """
+        refused, step = earliest, 1
+        found = self.of(request_at(earliest))
+        if found is not None:
+            return earliest, found
+        while refused < latest and not self.are_used_up:
+            instant = min(earliest + step, latest)
+            found = self.of(request_at(instant))
+            if found is not None:
+                return self._sooner(request_at, refused, instant, found)
+            refused, step = instant, step * 2
+        return None
+
+    def _sooner(
+        self, request_at: Callable[[int], LeaseRequest], refused: int, granted: int, found: Trial
+    ) -> tuple[int, Trial]:
+        while granted - refused > 1:
+            middle = (granted + refused) // 2
+            sooner = self.of(request_at(middle))
+            if sooner is None:
+                refused = middle
+            else:
+                granted, found = middle, sooner
+        return granted, found
+
+    def most(self, request_of: Callable[[int], LeaseRequest], enough: int, bound: int) -> tuple[int, Trial] | None:
+        """Return a number of which a request is granted while that of one more is refused, or None.
+
+        :param request_of: the request for a number, of VMs or of seconds
+        :param enough: a number that needs no trial; only larger ones are returned
+        :param bound: the largest number that may be granted; it is tried first
+        """
+        if bound <= enough:
+            return None
+        found = self.of(request_of(bound))
+        if found is not None:
+            return bound, found
+        best: tuple[int, Trial] | None = None
+        while bound - enough > 1:
+            middle = (enough + bound) // 2
+            found = self.of(request_of(middle))
+            if found is None:
+                bound = middle
+            else:
+                enough, best = middle, (middle, found)
+        return best
+
+    def emptied(self, request: LeaseRequest, start: int) -> Availability:
+        """Return the availability without any lease that might be preempted for a request from ``start`` on.
+
+        What does not fit even there is refused. What fits there may still be refused, because a lease cannot leave in
+        time: trials tell that.
+        """
+        plan, preemption = self._planner.plan, self._planner.context.preemption
+        might = []
+        for lease in plan.leases.values():
+            terms = lease.request
+            if not terms.preemptible or terms.preemption_mode is PreemptionMode.NONE or lease.is_offered:
+                continue
+            if not lease.reservations or lease.reservations[-1].end <= start:
+                continue
+            if preemption.score(request, Victim(lease, max(1, lease.remaining), 0), start) >= 0:
+                might.append(lease)
+        return plan.without(might, start)
+
+
+def losing(changes: Iterable[tuple[Lease, Lease]]) -> list[Lease]:
+    """Return the leases of pairs of old and new values that have less of their run planned, or are interrupted."""
+    return [old for old, new in changes if loses(old, new)]
+
+
+def loses(old: Lease, new: Lease) -> bool:
+    """Whether a lease has less of its run planned than before, or it is interrupted."""
+    return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
+
+
+def kinds_of(leases: Iterable[Lease]) -> Counts:
+    """Return how many leases there are of each kind."""
+    return tuple(sorted(Counter(lease.kind.value for lease in leases).items()))
+
+
+def _planned_run(lease: Lease) -> int:
+    return sum(r.run_end - r.run_start for r in lease.reservations)
