@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
 from lease_scheduler.model.reservation import Reservation
@@ -69,8 +69,11 @@ class Trials:
             raise NotPlannableError("its start has passed")
         context = self._planner.context
         place, in_the_way = place_exactly(context, request, request.start, self._now, may_preempt=True)
-        if any(all(r.run_end <= request.start for r in lease.reservations) for lease in in_the_way):
-            # Of who only stops its servers by then, the details of making room tell whether it loses anything.
+        if any(
+            lease.kind is LeaseKind.DEADLINE or all(r.run_end <= request.start for r in lease.reservations)
+            for lease in in_the_way
+        ):
+            # A deadline lease may be moved and lose nothing, and so may one that only stops its servers by then.
             return self._of_any(request)
         return Trial(place, kinds_of(in_the_way))
 
@@ -148,6 +151,8 @@ class Trials:
         time: trials tell that.
         """
         plan, preemption = self._planner.plan, self._planner.context.preemption
+        # Whoever may be preempted for a long request may be for a short one.
+        shortest = replace(request, duration=1)
         might = []
         for lease in plan.leases.values():
             terms = lease.request
@@ -155,7 +160,7 @@ class Trials:
                 continue
             if not lease.reservations or lease.reservations[-1].end <= start:
                 continue
-            if preemption.score(request, Victim(lease, max(1, lease.remaining), 0), start) >= 0:
+            if preemption.score(shortest, Victim(lease, 1, 0), start) >= 0:
                 might.append(lease)
         return plan.without(might, start)
 
