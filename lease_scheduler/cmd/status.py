@@ -44,7 +44,28 @@ class _Checks(upgradecheck.UpgradeCommands):
             return upgradecheck.Result(_Code.FAILURE, str(error))
         return upgradecheck.Result(_Code.SUCCESS)
 
-    _upgrade_checks = (("Tables", _tables), ("Options", _options))
+    def _placement(self) -> Any:
+        """Whether Placement grants claims that meet no more than there is."""
+        if self._conf.service.cloud != "nova":
+            return upgradecheck.Result(_Code.SUCCESS)
+        # The clients of OpenStack are needed for this alone.
+        from lease_scheduler.cloud.nova.connection import Connection
+        from lease_scheduler.cloud.nova.placement import Placement
+        from lease_scheduler.cloud.nova.probing import oversells
+
+        try:
+            found = oversells(Placement(Connection(self._conf).placement))
+        except Exception as error:
+            return upgradecheck.Result(_Code.WARNING, f"Placement could not be tried: {error}")
+        if not found:
+            return upgradecheck.Result(_Code.SUCCESS)
+        return upgradecheck.Result(
+            _Code.WARNING,
+            "Placement grants claims that meet more than there is, so servers may get what leases were promised: set "
+            "[placement] allocation_conflict_retry_count = 1 in placement.conf",
+        )
+
+    _upgrade_checks = (("Tables", _tables), ("Options", _options), ("Placement", _placement))
 
 
 def main() -> int:

@@ -147,9 +147,10 @@ class Placement:
             return
 
     @_again
-    def ensure_slots(self, provider_id: str, name: str, parent_id: str, totals: Mapping[str, int]) -> None:
+    def ensure_slots(self, provider_id: str, name: str, parent_id: str | None, totals: Mapping[str, int]) -> None:
         """A child provider with these slots beside those of others, each of which goes to one server.
 
+        :param parent_id: none for a provider that is nobody's child
         :param totals: class -> number; slots that are in use cannot go away
         :raises NoRoomError: more than that is in use
         """
@@ -170,6 +171,13 @@ class Placement:
             "inventories": {**present, **ours},
         }
         self._change("PUT", f"resource_providers/{provider_id}/inventories", body)
+
+    def remove_provider(self, provider_id: str) -> None:
+        """Remove a provider of which nothing is taken."""
+        try:
+            self._adapter.delete(f"/resource_providers/{provider_id}", microversion=_MICROVERSION)
+        except NotFound:
+            return
 
     @_again
     def remove_slots(self, provider_id: str, classes: Iterable[str]) -> None:

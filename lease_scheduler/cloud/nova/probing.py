@@ -1,0 +1,69 @@
+"""Finds out whether a Placement grants claims that meet more than there is, with a provider of our own."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
+
+LOG = logging.getLogger(__name__)
+
+_NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler probe")
+
+#: Nobody else asks for a resource of this class, so nothing of Nova's comes to the provider.
+_CLASS = "CUSTOM_LEASE_PROBE"
+_PROVIDER, _PROVIDER_ID = "lease-scheduler-probe", str(uuid5(_NAMESPACE, "provider"))
+
+#: So many claim what there is once, so often. A Placement with the fault has shown it in each of twelve rounds.
+_CLAIMS = 8
+_ROUNDS = 6
+
+
+def oversells(placement: Placement, rounds: int = _ROUNDS) -> bool:
+    """Whether so many claims at a time have got more than there is, in one of some rounds.
+
+    What is made for it is removed again, also what a probe that was killed has left.
+
+    :raises keystoneauth1.exceptions.ClientException: Placement does not answer, or refuses
+    """
+    consumers = [str(uuid5(_NAMESPACE, f"consumer {number}")) for number in range(_CLAIMS)]
+    try:
+        placement.ensure_class(_CLASS)
+        _release(placement, consumers)
+        placement.ensure_slots(_PROVIDER_ID, _PROVIDER, None, {_CLASS: 1})
+        with ThreadPoolExecutor(_CLAIMS) as pool:
+            return any(_has_oversold(placement, pool, consumers) for _ in range(rounds))
+    finally:
+        _clean_up(placement, consumers)
+
+
+def _has_oversold(placement: Placement, pool: ThreadPoolExecutor, consumers: list[str]) -> bool:
+    start = Barrier(len(consumers))
+
+    def claim(consumer: str) -> None:
+        start.wait()
+        with suppress(NoRoomError):
+            placement.hold(consumer, {_PROVIDER_ID: {_CLASS: 1}}, str(UUID(int=0)), str(UUID(int=0)))
+
+    list(pool.map(claim, consumers))
+    found = bool(placement.overdrawn(_PROVIDER_ID))
+    _release(placement, consumers)
+    return found
+
+
+def _release(placement: Placement, consumers: list[str]) -> None:
+    for consumer in consumers:
+        placement.release(consumer)
+
+
+def _clean_up(placement: Placement, consumers: list[str]) -> None:
+    try:
+        _release(placement, consumers)
+        placement.remove_provider(_PROVIDER_ID)
+        placement.remove_class(_CLASS)
+    except Exception as error:
+        LOG.warning("resource provider %s of a probe is left in Placement: %s", _PROVIDER_ID, error)
