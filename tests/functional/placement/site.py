@@ -38,11 +38,13 @@ def consumer_id(number: int) -> str:
 class Site:
     """Placement with a database.
 
+    :ivar url: its address
     :ivar adapter: asks it as an administrator
     """
 
     def __init__(self, server: PlacementServer, database_url: str) -> None:
         self._engine = sqlalchemy.create_engine(database_url, isolation_level="READ COMMITTED")
+        self.url = server.url
         self.adapter = Adapter(Session(auth=Token(server.url, "admin")), service_type="placement")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lease_scheduler.cloud.nova import probing
 from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.store.sql import migrate
+from lease_scheduler.store.sql.database import open_database
+from tests.functional.commands.programs import Ended, run, write_configuration
 from tests.functional.placement.site import Site
+from tests.servers.base import free_port
 
 
 def _is_left(site: Site) -> bool:
@@ -34,3 +40,33 @@ def test_what_a_killed_one_has_left_is_removed(sound_site: Site, monkeypatch: py
         assert _is_left(sound_site)
     assert not probing.oversells(placement, rounds=1)
     assert not _is_left(sound_site)
+
+
+def _check(folder: Path, url: str) -> Ended:
+    """``lease-scheduler-status upgrade check`` of a service with a Placement and tables."""
+    database_url = f"sqlite:///{folder}/test.sqlite"
+    database = open_database(database_url)
+    migrate.upgrade(database)
+    database.dispose()
+    path = write_configuration(folder, database_url)
+    said = path.read_text().replace("[service]\n", "[service]\ncloud = nova\n")
+    path.write_text(f"{said}[nova]\nauth_type = admin_token\nendpoint = {url}\ntoken = admin\n")
+    return run("status", "--config-file", str(path), "upgrade", "check", folder=folder)
+
+
+def test_operators_are_warned(site: Site, tmp_path: Path) -> None:
+    ended = _check(tmp_path, site.url)
+    assert ended.status == 1, ended.output
+    # The table breaks lines.
+    said = "".join(ended.output.replace("|", "").split())
+    assert "allocation_conflict_retry_count=1" in said
+
+
+def test_operators_who_have_set_it_are_not(sound_site: Site, tmp_path: Path) -> None:
+    ended = _check(tmp_path, sound_site.url)
+    assert (ended.status, "Warning" in ended.output) == (0, False), ended.output
+
+
+def test_a_placement_that_does_not_answer(tmp_path: Path) -> None:
+    ended = _check(tmp_path, f"http://127.0.0.1:{free_port()}")
+    assert (ended.status, "could not be tried" in ended.output) == (1, True), ended.output

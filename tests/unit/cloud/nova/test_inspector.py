@@ -105,6 +105,30 @@ def test_looks_at_once_where_there_is_a_hint(inspection: Inspection) -> None:
     assert inspection.nova.count("aggregates") == 1
 
 
+class _Overdrafts:
+    """Notes when it is asked to look, and fails at first."""
+
+    def __init__(self) -> None:
+        self.looks: list[str] = []
+
+    def look(self) -> None:
+        self.looks.append("everywhere")
+        if len(self.looks) == 1:
+            raise ConnectionError("no Placement")
+
+    def look_at(self, service: str) -> None:
+        self.looks.append(service)
+
+
+@_often
+def test_what_was_given_away_twice_is_looked_for(inspection: Inspection) -> None:
+    overdrafts = _Overdrafts()
+    inspection.inspector.start(overdrafts=cast(Any, overdrafts))
+    assert wait_until(lambda: overdrafts.looks.count("everywhere") > 1, _LIMIT)
+    inspection.inspector.hint_at_host("service1")
+    assert wait_until(lambda: "service1" in overdrafts.looks, _LIMIT)
+
+
 @_seldom
 def test_hints_that_lead_nowhere_stop_nothing(inspection: Inspection, caplog: pytest.LogCaptureFixture) -> None:
     inspection.start()
