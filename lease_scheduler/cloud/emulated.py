@@ -48,6 +48,8 @@ _STEPS = {
     OperationKind.STOP: ("delete-servers", "release", "remove-aggregate"),
     OperationKind.MIGRATE: ("move-saved-state",),
     OperationKind.ADJUST: ("aggregate", "hold"),
+    # Its servers have no disks.
+    OperationKind.SNAPSHOT: (),
 }
 _DISCARD = ("delete-servers", "release", "remove-aggregate")
 

@@ -11,7 +11,7 @@ from threading import Condition, Thread
 from time import monotonic
 
 from lease_scheduler.cloud.driver import Driver, Order, StepFailedError, WaitingClock
-from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.interfaces import UNAWAITED, OperationKind
 
 LOG = logging.getLogger(__name__)
 
@@ -138,9 +138,9 @@ class Executor:
         self._over(order, None)
 
     def _is_given_up(self, order: Order) -> bool:
-        """Whether it does not matter any more: everything of the lease is to be destroyed, or it only follows a change.
+        """Whether it does not matter any more: everything of the lease is to be destroyed, or nobody waits for it.
 
-        What cannot follow, because hosts are not free for instance, must not keep the lease from its end; nor servers
+        What cannot follow a change, because hosts are not free for instance, must not keep the lease from its end; nor servers
         that do not come back from being put away again.
         """
         with self._changed:
@@ -150,7 +150,7 @@ class Executor:
         kind = order.operation.kind
         return any(
             each.operation is None
-            or kind is OperationKind.ADJUST
+            or kind in UNAWAITED
             or (kind is OperationKind.RESUME and each.operation.kind is OperationKind.SUSPEND)
             for each in later
         )

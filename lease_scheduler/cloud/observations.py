@@ -72,6 +72,10 @@ class Observer(Protocol):
         """An aggregate is not as it was."""
         ...
 
+    def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
+        """A server of a lease is deleted without the image that was to be made of it."""
+        ...
+
     def on_stranger(self, stranger: Stranger) -> None:
         """A server is where it does not belong; told once for each lease, and logged already."""
         ...

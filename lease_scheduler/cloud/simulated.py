@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from random import Random
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.transfer import Transfer
 
 
@@ -38,7 +38,7 @@ class SimulatedCloud:
     def begin(self, operation: Operation) -> None:
         """Carry out an operation; its result is reported when it is over."""
         lease_id = operation.lease_id
-        if operation.kind is OperationKind.ADJUST:
+        if operation.kind in UNAWAITED:
             # The work goes on, and nobody waits for it.
             return
         turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1

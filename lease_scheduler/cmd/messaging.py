@@ -19,6 +19,10 @@ _UNKNOWN = {
 }
 
 
+#: What notifications are sent by and where to, if the operator does not say.
+_NOTIFICATIONS = {"driver": ["messagingv2"], "topics": ["lease_notifications"]}
+
+
 def complete(conf: cfg.ConfigOpts) -> None:
     """Make all options known that a transport needs."""
     for group, option in _UNKNOWN.items():
@@ -34,4 +38,8 @@ def rpc_transport(conf: cfg.ConfigOpts) -> Any:
 def notification_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport for notifications."""
     complete(conf)
-    return oslo_messaging.get_notification_transport(conf)
+    transport = oslo_messaging.get_notification_transport(conf)
+    # Only now are the options known. Those of the library would send nothing, to where others listen.
+    for name, value in _NOTIFICATIONS.items():
+        conf.set_default(name, value, group="oslo_messaging_notifications")
+    return transport

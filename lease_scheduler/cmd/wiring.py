@@ -167,6 +167,7 @@ def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
         workers=group.workers,
         reconcile_interval=group.reconcile_interval,
         minutes_before_end=group.minutes_before_end,
+        before_end=conf.blazar.before_end,
         preemption_warning=group.preemption_warning,
         announce_horizon=group.announce_horizon,
         quote_lifetime=conf.service.quote_lifetime,
@@ -368,7 +369,7 @@ class EngineService:
     def _send_notification(self) -> Callable[[Message], None]:
         """Sends a notification; where nobody wants any, that is to forget it."""
         topics = self._conf.service.notification_topics
-        if not topics:
+        if topics is not None and not topics:
             return lambda message: None
         return Notifier(notification_transport(self._conf), self._name, topics).send
 

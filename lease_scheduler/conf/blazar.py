@@ -15,6 +15,21 @@ OPTIONS: list[cfg.Opt] = [
         "there are deleted at the end. Only for leases that do not give way to others.",
     ),
     cfg.StrOpt(
+        "before_end",
+        default="",
+        choices=[
+            ("", "nothing; the servers are deleted at the end"),
+            ("snapshot", "an image is made of each server on the reserved hosts"),
+        ],
+        help="What before_end = default means for reservations of hosts (Blazar: [physical:host] before_end).",
+    ),
+    cfg.StrOpt(
+        "image_prefix",
+        default="reserved_",
+        help="What names of images begin with that are made before the end of a reservation, before the name of the "
+        "server (Blazar: [nova] image_prefix).",
+    ),
+    cfg.StrOpt(
         "preemptible_servers",
         default="shelve",
         choices=[("shelve", "they are shelved and come back"), ("delete", "they are deleted, as by Blazar")],

@@ -36,6 +36,13 @@ OPTIONS: list[cfg.Opt] = [
         help="Seconds after which a server that Nova has not booted counts as failed; it is tried on other hosts.",
     ),
     cfg.IntOpt(
+        "image_timeout",
+        default=1800,
+        min=0,
+        help="Seconds for which the end of a lease waits for images of its servers (before_end and on_end), and keeps "
+        "their hosts. Servers without an image are deleted after that, and the lease's project is told.",
+    ),
+    cfg.IntOpt(
         "operations",
         default=20,
         min=1,

@@ -26,8 +26,10 @@ OPTIONS: list[cfg.Opt] = [
     ),
     cfg.ListOpt(
         "notification_topics",
-        default=["lease_notifications"],
-        help="Topics to which notifications are sent; none to send none.",
+        default=None,
+        help="Topics to which notifications are sent, instead of those of [oslo_messaging_notifications]; an empty "
+        "list to send none. If neither is set that is lease_notifications. The drivers are those of "
+        "[oslo_messaging_notifications], or messagingv2 if none is set.",
     ),
     cfg.IntOpt(
         "quote_lifetime",

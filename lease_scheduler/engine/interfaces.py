@@ -24,8 +24,14 @@ class OperationKind(Enum):
     #: Running VMs follow a change of their lease: others come, some go, some get another host. The engine does not wait
     #: for it.
     ADJUST = "adjust"
+    #: Images are made of running VMs before the end of their lease. The engine does not wait for it.
+    SNAPSHOT = "snapshot"
 
     __hash__ = object.__hash__
+
+
+#: Operations that change nothing for the plan. Any later operation of the lease does without their rest.
+UNAWAITED = frozenset({OperationKind.ADJUST, OperationKind.SNAPSHOT})
 
 
 @dataclass(frozen=True, slots=True)

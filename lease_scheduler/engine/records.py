@@ -17,6 +17,10 @@ class DeposedError(LeaseSchedulerError):
     """Another engine has taken over the site; this one may write nothing any more."""
 
 
+#: What is done before the end of a reservation of hosts: images are made of its servers, or what the operator says.
+_SNAPSHOT, _DEFAULT = "snapshot", "default"
+
+
 @dataclass(frozen=True)
 class ReservationRecord:
     """One reservation of a lease, as the tenant named it.
@@ -66,6 +70,19 @@ class LeaseDocument:
         """Ids of the groups in the cloud that its servers may be in."""
         found = (record.terms.get("server_group_id") for record in self.reservations)
         return frozenset(str(group) for group in found if group is not None)
+
+    def saved_nodes(self, *, by_default: bool) -> frozenset[int]:
+        """Numbers of the VMs on whose hosts images are made of the servers before the end.
+
+        :param by_default: whether that is so for reservations that leave it to the operator
+        """
+        wanted = {_SNAPSHOT, _DEFAULT} if by_default else {_SNAPSHOT}
+        return frozenset(
+            number
+            for record in self.reservations
+            if record.terms.get("before_end") in wanted
+            for number in range(record.first_node, record.first_node + record.node_count)
+        )
 
     @property
     def has_something_in_the_cloud(self) -> bool:

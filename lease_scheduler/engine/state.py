@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
-from lease_scheduler.engine.interfaces import Cloud, Operation, OperationKind, Recorder, Store
+from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.reservation import Closing, MigrationRound
@@ -317,7 +317,7 @@ class EngineState:
         self.operations.update(
             (operation.lease_id, operation)
             for operation in operations
-            if operation.kind is not OperationKind.ADJUST and operation.lease_id in plan.leases
+            if operation.kind not in UNAWAITED and operation.lease_id in plan.leases
         )
         for lease in plan.leases.values():
             if lease.active_since is not None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID, uuid5
+
 from lease_scheduler.model.states import LeaseState
 
 _S = LeaseState
@@ -30,6 +34,32 @@ _STATES = {
 #: Words for a lease in one of two states while the cloud is at work.
 _IN_OPERATION = {("PENDING", "start"): "STARTING", ("ACTIVE", "stop"): "TERMINATING"}
 
+#: Blazar's word for the status of a lease -> that of its reservations.
+_RESERVATION_STATUS = {
+    "CREATING": "pending",
+    "PENDING": "pending",
+    "ACTIVE": "active",
+    "TERMINATED": "deleted",
+    "ERROR": "error",
+}
+
+#: Ids of events are computed: they are the same every time, and need no table.
+_EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
+
+#: The keys that a reservation of each type has beside the common ones, and their values where nothing was said.
+_HOST_TERMS = {"min": 1, "max": 1, "hypervisor_properties": "", "resource_properties": "", "before_end": "default"}
+_ADDRESS_TERMS: dict[str, Any] = {"network_id": "", "amount": 0, "required_floatingips": []}
+_INSTANCE_TERMS = {
+    "vcpus": 0,
+    "memory_mb": 0,
+    "disk_gb": 0,
+    "amount": 0,
+    "affinity": None,
+    "resource_properties": "",
+    "server_group_id": None,
+    "aggregate_id": None,
+}
+
 _STATUS = {state: status for status, states in _STATES.items() for state in states}
 
 
@@ -47,3 +77,48 @@ def states_of(status: str) -> frozenset[LeaseState]:
     """The states that a word of Blazar stands for; STARTING and TERMINATING have those from which they come."""
     source = {"STARTING": "PENDING", "TERMINATING": "ACTIVE"}.get(status, status)
     return _STATES.get(source, frozenset())
+
+
+def reservation_status(state: str) -> str:
+    """Return Blazar's word for where the reservations of a lease are.
+
+    :param state: value of a ``LeaseState``
+    """
+    return _RESERVATION_STATUS[lease_status(state, None)]
+
+
+def reservation_terms(reservation_id: str, resource_type: str, terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a reservation that depend on its type."""
+    if resource_type == "physical:host":
+        return {key: terms.get(key, default) for key, default in _HOST_TERMS.items()}
+    if resource_type == "virtual:floatingip":
+        return {key: terms.get(key, default) for key, default in _ADDRESS_TERMS.items()}
+    # The flavor in which the tenant boots has the name of the reservation, whatever it was made from.
+    return {key: terms.get(key, default) for key, default in _INSTANCE_TERMS.items()} | {"flavor_id": reservation_id}
+
+
+def events(lease: Mapping[str, Any], start: int | None, end: int | None) -> list[dict[str, Any]]:
+    """Return Blazar's events of a lease: its start, its end and the notice before the end. Dates are instants.
+
+    :param lease: has ``id``, ``state``, ``started``, ``ended``, ``before_end``, ``before_end_done``, ``created_at`` and
+        ``updated_at``
+    """
+    failed = lease["state"] == LeaseState.FAILED.value
+    begun = "DONE" if lease["started"] is not None else "ERROR" if failed else "UNDONE"
+    over = "DONE" if lease["ended"] is not None and not failed else "ERROR" if failed else "UNDONE"
+    found = [("start_lease", start, begun), ("end_lease", end, over)]
+    if lease["before_end"] is not None:
+        told = "DONE" if lease["before_end_done"] or over == "DONE" else "UNDONE"
+        found.append(("before_end_lease", lease["before_end"], told))
+    return [
+        {
+            "id": str(uuid5(_EVENTS, f"{lease['id']} {event_type}")),
+            "lease_id": lease["id"],
+            "event_type": event_type,
+            "time": time,
+            "status": status,
+            "created_at": lease["created_at"],
+            "updated_at": lease["updated_at"],
+        }
+        for event_type, time, status in found
+    ]

@@ -2,45 +2,69 @@
 
 from __future__ import annotations
 
-import uuid
-from datetime import UTC, datetime
+import logging
+from collections.abc import Sequence
+from threading import get_ident
 from typing import Any
 
 import oslo_messaging
 
 from lease_scheduler.engine.records import Message
+from lease_scheduler.model.errors import LeaseSchedulerError
 
 #: Blazar's publisher of the same notifications.
 _PUBLISHER = "blazar.lease"
 
-#: Of oslo.messaging's envelope, which its driver ``messagingv2`` sends.
-_ENVELOPE = 2.0
+#: Where drivers of oslo.messaging say that they could not send something.
+_DRIVERS = "oslo_messaging.notify"
 
-_PRIORITY = "info"
+
+class NotSentError(LeaseSchedulerError):
+    """A driver could not send a notification."""
 
 
 class Notifier:
-    """Sends notifications in the form of oslo.messaging's own notifier, which cannot be used: it only logs it when a
-    broker does not take one, so that it would be lost.
+    """Sends notifications by the drivers and to the topics that the operator has set.
 
     :param transport: oslo.messaging's notification transport
-    :param topics: where to
+    :param host: whose notifications these are
+    :param topics: where to, instead of the operator's topics of oslo.messaging
     """
 
-    def __init__(self, transport: Any, host: str, topics: list[str]) -> None:
-        self._transport = transport
-        self._publisher = f"{_PUBLISHER}.{host}"
-        self._targets = [oslo_messaging.Target(topic=f"{topic}.{_PRIORITY}") for topic in topics]
+    def __init__(self, transport: Any, host: str, topics: Sequence[str] | None = None) -> None:
+        # Sent once: whoever has something to send tries again later.
+        self._notifier = oslo_messaging.Notifier(
+            transport, publisher_id=f"{_PUBLISHER}.{host}", topics=None if topics is None else list(topics), retry=1
+        )
 
     def send(self, message: Message) -> None:
-        """Send one; raises whatever the transport does, so that it is tried again later."""
-        notification = {
-            "message_id": str(uuid.uuid4()),
-            "publisher_id": self._publisher,
-            "event_type": message.event_type,
-            "priority": _PRIORITY.upper(),
-            "payload": dict(message.payload),
-            "timestamp": str(datetime.now(UTC).replace(tzinfo=None)),
-        }
-        for target in self._targets:
-            self._transport._send_notification(target, {}, notification, version=_ENVELOPE, retry=1)
+        """Send one.
+
+        :raises NotSentError: a driver could not, so that it is to be sent again
+        """
+        with _Complaints() as complaints:
+            self._notifier.info({}, message.event_type, dict(message.payload))
+        if complaints.first is not None:
+            raise NotSentError(complaints.first)
+
+
+class _Complaints(logging.Handler):
+    """What drivers log as errors in this thread: they raise nothing, and a notification would be lost."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self._thread = get_ident()
+        self.first: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first one."""
+        if record.thread == self._thread and self.first is None:
+            why = "" if record.exc_info is None else f": {record.exc_info[1]}"
+            self.first = f"{record.getMessage()}{why}"
+
+    def __enter__(self) -> _Complaints:
+        logging.getLogger(_DRIVERS).addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger(_DRIVERS).removeHandler(self)

@@ -20,7 +20,7 @@ from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
-from lease_scheduler.service.notifications import document_message
+from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.refusals import Answer, alternatives, refusals
 from lease_scheduler.service.server_groups import ServerGroups, with_groups
 from lease_scheduler.service.site_engine import SiteEngine
@@ -369,8 +369,15 @@ class Leases:
                 updated = moved_before_end(updated, changes.get("before_end"), end_before, lease)
             if lease_id in site.work.documents:
                 self._documents.put(updated)
-            site.work.notify(document_message("lease.update", lease, updated, site.work.now))
+            self._notify_updated(lease, document, updated)
             return {"lease_id": lease_id}
+
+    def _notify_updated(self, lease: Lease, before: LeaseDocument, after: LeaseDocument) -> None:
+        """Have the world told that a lease was changed, and that its end was told of too soon."""
+        work = self._site.work
+        work.notify(document_message("lease.update", lease, after, work.now))
+        if before.before_end_done and not after.before_end_done:
+            work.notify(document_message(BEFORE_END_STOPPED, lease, after, work.now))
 
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Answer:
         """What ``update`` would come to: what ``quote`` tells, and the price at present.

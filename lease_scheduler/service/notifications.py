@@ -7,9 +7,13 @@ from typing import Any
 from lease_scheduler.engine.records import LeaseDocument, Message
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.service.announced import announced
 
 #: Version of the payload; its second number grows with every field that is added.
-PAYLOAD_VERSION = "1.2"
+PAYLOAD_VERSION = "1.3"
+
+#: The end that a project has been told of is another one; it is told again (Blazar).
+BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"
 
 #: Transitions that have a name of their own in Blazar's notifications.
 _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
@@ -18,16 +22,11 @@ _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
 def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
     held = lease.reservations
     return {
+        **announced(lease, document),
         "payload_version": PAYLOAD_VERSION,
-        "lease_id": lease.lease_id,
-        "name": document.name,
-        "project_id": document.project_id,
-        "user_id": document.user_id,
-        "trust_id": document.trust_id,
         "kind": lease.kind.value,
         "state": lease.state.value,
         "reason": lease.reason,
-        "degraded": document.degraded,
         "start": held[0].run_start if held else lease.started,
         "end": held[-1].run_end if held else lease.ended,
         "price": lease.request.price,

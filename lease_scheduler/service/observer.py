@@ -16,6 +16,9 @@ LOG = logging.getLogger(__name__)
 #: A server is on a host that a lease has for itself, and does not belong to it.
 STRANGER = "lease.event.stranger"
 
+#: A server is deleted of which an image was to be made.
+IMAGE_MISSING = "lease.event.image_missing"
+
 
 class SiteObserver:
     """See ``cloud.observations.Observer``.
@@ -45,6 +48,21 @@ class SiteObserver:
             return
         lease_id = change.lease_id
         self._unless_stopping(lambda: self._site.restore_hosts(lease_id, change.hosts if change.exists else None))
+
+    def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
+        """The lease's project and the operator are told."""
+        self._unless_stopping(lambda: self._tell_of_missing_image(lease_id, server_id, reason))
+
+    def _tell_of_missing_image(self, lease_id: str, server_id: str, reason: str) -> None:
+        site = self._site
+        with site.transaction():
+            document, lease = site.work.document_of(lease_id), site.work.leases.get(lease_id)
+            payload = {"lease_id": lease_id, "server_id": server_id, "reason": reason, "instant": site.work.now}
+            if document is not None:
+                payload |= {"project_id": document.project_id, "user_id": document.user_id, "name": document.name}
+            site.work.notify(Message(IMAGE_MISSING, payload))
+            if lease is not None:
+                site.work.note(lease, f"server {server_id} is deleted without an image: {reason}")
 
     def on_stranger(self, stranger: Stranger) -> None:
         """The lease's consumer and the operator are told; it is not ours to remove."""

@@ -16,6 +16,7 @@ class ServiceOptions:
     :ivar workers: steps that the cloud carries out at the same time
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
     :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
+    :ivar before_end: what ``default`` means as the action before the end of a reservation of hosts
     :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
     :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
     :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
@@ -29,6 +30,7 @@ class ServiceOptions:
     workers: int = 32
     reconcile_interval: float = 300.0
     minutes_before_end: int = 60
+    before_end: str = ""
     preemption_warning: int = 120
     announce_horizon: int = 3600
     quote_lifetime: int = 300

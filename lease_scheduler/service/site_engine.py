@@ -15,6 +15,7 @@ from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import (
+    UNAWAITED,
     Admission,
     CloudEvent,
     EventKind,
@@ -155,7 +156,11 @@ class SiteEngine:
             penalty=penalty,
         )
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
-        current = {intent.lease_id: intent.operation for intent in snapshot.intents}
+        current = {
+            intent.lease_id: intent.operation
+            for intent in snapshot.intents
+            if intent.operation is None or intent.operation.kind not in UNAWAITED
+        }
         outages = {
             host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
             for host in snapshot.hosts
@@ -171,7 +176,11 @@ class SiteEngine:
             lateness=snapshot.lateness,
             cached=snapshot.cached_images,
         )
-        self.before_end = BeforeEnd(self.work)
+        self.before_end = BeforeEnd(
+            self.work,
+            lambda lease_id: lease_id in self.engine.operations,
+            saves_by_default=options.before_end == "snapshot",
+        )
         lifetime = options.quote_lifetime if options.replacement_offers else 0
         self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
@@ -391,10 +400,10 @@ class SiteEngine:
         intent = Intent(order.intent_id, order.lease_id, order.operation)
         now = self.clock.now()
         event: CloudEvent | None = None
-        if order.operation is None or order.operation.kind is OperationKind.ADJUST:
+        if order.operation is None or order.operation.kind in UNAWAITED:
             # The engine waits for neither.
             if error is not None:
-                LOG.error("lease %s: the cloud could not follow a change: %s", order.lease_id, error)
+                LOG.error("lease %s: the cloud could not do what nobody waits for: %s", order.lease_id, error)
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
         else:

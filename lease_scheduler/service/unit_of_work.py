@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from threading import Lock
 
-from lease_scheduler.engine.interfaces import CloudEvent, Operation, OperationKind
+from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import (
     BreachRecord,
     Changes,
@@ -355,7 +355,14 @@ class UnitOfWork:
         for intent, event in reports:
             if intent is not None:
                 open_intents = self._open.get(intent.lease_id, [])
-                is_last = bool(open_intents) and open_intents[-1].intent_id == intent.intent_id
+                awaited = [
+                    other.intent_id
+                    for other in open_intents
+                    if other.intent_id == intent.intent_id
+                    or other.operation is None
+                    or other.operation.kind not in UNAWAITED
+                ]
+                is_last = bool(awaited) and awaited[-1] == intent.intent_id
                 left = [other for other in open_intents if other.intent_id != intent.intent_id]
                 self._open[intent.lease_id] = left
                 if not left:

@@ -11,13 +11,10 @@ A lease view (from the reader) has ``id``, ``name``, ``project_id``, ``user_id``
 
 from __future__ import annotations
 
-from typing import Any
-
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_15, V1_16, Version
-from lease_scheduler.api.schemas.reservations import FLOATING_IP, HOST
-from lease_scheduler.model.blazar import lease_status
+from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.lease import UNLIMITED
 
 
@@ -138,7 +135,7 @@ def _reservation(reservation: Document, lease_id: str, version: Version, with_ho
         "resources_changed": reservation["resources_changed"],
         "created_at": row_date(reservation["created_at"]),
         "updated_at": row_date(reservation["updated_at"]),
-        **_terms(reservation, terms),
+        **reservation_terms(reservation["id"], reservation["resource_type"], terms),
     }
     if version >= V1_2 and terms.get("nodes"):
         nodes = terms["nodes"][0]
@@ -150,32 +147,3 @@ def _reservation(reservation: Document, lease_id: str, version: Version, with_ho
     if version >= V1_8 and with_hosts and terms.get("hosts"):
         shown["hosts"] = terms["hosts"]
     return shown
-
-
-def _terms(reservation: Document, terms: Document) -> Document:
-    """The keys of the reservation's type."""
-    resource_type = reservation["resource_type"]
-    if resource_type == HOST:
-        defaults: dict[str, Any] = {
-            "min": 1,
-            "max": 1,
-            "hypervisor_properties": "",
-            "resource_properties": "",
-            "before_end": "default",
-        }
-        return {key: terms.get(key, default) for key, default in defaults.items()}
-    if resource_type == FLOATING_IP:
-        defaults = {"network_id": "", "amount": 0, "required_floatingips": []}
-        return {key: terms.get(key, default) for key, default in defaults.items()}
-    defaults = {
-        "vcpus": 0,
-        "memory_mb": 0,
-        "disk_gb": 0,
-        "amount": 0,
-        "affinity": None,
-        "resource_properties": "",
-        "server_group_id": None,
-        "aggregate_id": None,
-    }
-    # The flavor in which the tenant boots has the name of the reservation, whatever it was made from.
-    return {key: terms.get(key, default) for key, default in defaults.items()} | {"flavor_id": reservation["id"]}

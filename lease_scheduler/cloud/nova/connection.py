@@ -25,6 +25,7 @@ from lease_scheduler.cloud.nova.notifications import Listener, notification_tran
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
+from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
 from lease_scheduler.cloud.nova.strangers import Strangers
 from lease_scheduler.cloud.nova.watcher import Watcher
 
@@ -174,7 +175,10 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         boot_timeout=group.boot_timeout,
         preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
         lost=LostOptions(group.lost_after, group.stalled_after, group.hung_after),
-        blazar=BlazarOptions(conf.blazar.profile, conf.blazar.preemptible_servers == "delete"),
+        blazar=BlazarOptions(
+            conf.blazar.profile, conf.blazar.preemptible_servers == "delete", conf.blazar.before_end == "snapshot"
+        ),
+        snapshots=SnapshotOptions(conf.blazar.image_prefix, group.image_timeout),
     )
     return NovaDriver(
         clock,

@@ -37,8 +37,10 @@ from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import Precaching
 from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
+from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
+from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
 from lease_scheduler.cloud.nova.steps import Steps
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
@@ -60,6 +62,7 @@ class DriverOptions:
     :ivar operations: servers that are put away, brought back or moved at the same time at most
     :ivar operations_per_host: the same on one host
     :ivar boot_timeout: seconds after which a server that is not there yet has failed
+    :ivar snapshots: of images that are made of servers
     :ivar blazar: what is done for Blazar's clients
     """
 
@@ -68,6 +71,7 @@ class DriverOptions:
     boot_timeout: int = 600
     preemption: PreemptionOptions = field(default_factory=PreemptionOptions)
     lost: LostOptions = field(default_factory=LostOptions)
+    snapshots: SnapshotOptions = field(default_factory=SnapshotOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
 
 
@@ -126,6 +130,8 @@ class NovaDriver:
         preemption = Preemption(nova, servers.find, guests, throttle, lost, options.preemption)
         keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
+        self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)
+        saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
         self._steps = Steps(
             clock,
             memory,
@@ -137,6 +143,7 @@ class NovaDriver:
             servers,
             preemption,
             keeping,
+            saving,
             vacancy,
             addresses,
             server_groups,
@@ -210,6 +217,7 @@ class NovaDriver:
         if observer is None:
             self._watcher.start(on_event, regularly=self._guests.bring_back, on_cache=self._precaching.hear)
             return
+        self._snapshots.on_failure = observer.on_image_missing
         self._watcher.start(
             on_event,
             regularly=self._guests.bring_back,

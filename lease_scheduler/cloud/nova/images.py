@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import ceil
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions.http import NotFound
@@ -15,6 +18,31 @@ _MB_PER_GB = 1024
 
 #: Real seconds that Glance may take; a lease that is asked for waits for it.
 _PATIENCE = 10.0
+
+#: How Glance takes changes of an image.
+_PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
+
+#: Images of one owner that have the properties of one server; more than a page are never needed.
+_PAGE = 25
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image as Glance lists it.
+
+    :ivar owner: id of the project to which it belongs, None if it belongs to none
+    :ivar age: seconds since it was made
+    """
+
+    image_id: str
+    status: str
+    owner: str | None
+    age: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of its content is stored."""
+        return self.status == "active"
 
 
 class Images:
@@ -32,9 +60,7 @@ class Images:
         That is the size of what is stored, or else that of the disk that comes of it.
         """
         try:
-            found: dict[str, Any] = (
-                self._glance().get(f"/v2/images/{quote(image_id, safe='')}", timeout=_PATIENCE).json()
-            )
+            found: dict[str, Any] = self._glance().get(_path(image_id), timeout=_PATIENCE).json()
         except NotFound:
             return None
         size: int | None = found.get("size") or found.get("virtual_size")
@@ -42,3 +68,43 @@ class Images:
             return ceil(size / _MB)
         min_disk: int | None = found.get("min_disk")
         return min_disk * _MB_PER_GB if min_disk else None
+
+    @property
+    def own_project(self) -> str | None:
+        """Id of the project to which images belong that the service itself makes."""
+        found: str | None = self._glance().get_project_id()
+        return found
+
+    def find(self, owner: str, **properties: str) -> list[Image]:
+        """The images of a project that have all of these properties."""
+        query = urlencode({"owner": owner, "limit": _PAGE, **properties})
+        listed = self._glance().get(f"/v2/images?{query}", timeout=_PATIENCE).json()["images"]
+        now = datetime.now(UTC)
+        return [
+            Image(
+                each["id"],
+                each["status"],
+                each.get("owner"),
+                (now - datetime.fromisoformat(each["created_at"])).total_seconds(),
+            )
+            for each in listed
+        ]
+
+    def change(self, image_id: str, **values: Any) -> None:
+        """Give attributes and properties of an image new values; an image that has gone is left alone."""
+        changes = [{"op": "add", "path": f"/{name}", "value": value} for name, value in values.items()]
+        self._unless_gone("PATCH", image_id, data=json.dumps(changes), headers=_PATCH)
+
+    def delete(self, image_id: str) -> None:
+        """Remove an image, if it is there."""
+        self._unless_gone("DELETE", image_id)
+
+    def _unless_gone(self, method: str, image_id: str, **options: Any) -> None:
+        try:
+            self._glance().request(_path(image_id), method, timeout=_PATIENCE, **options)
+        except NotFound:
+            return
+
+
+def _path(image_id: str) -> str:
+    return f"/v2/images/{quote(image_id, safe='')}"

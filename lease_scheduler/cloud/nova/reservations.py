@@ -49,10 +49,13 @@ class BlazarOptions:
     :ivar profile: whether things are made as Blazar makes them, for leases that do not give way
     :ivar deletes_preemptible: whether servers of a preemptible flavor are deleted, and not shelved, on hosts that a
         lease takes as a whole
+    :ivar saves_by_default: whether images are made before the end of reservations of hosts that leave that to the
+        operator
     """
 
     profile: bool = False
     deletes_preemptible: bool = False
+    saves_by_default: bool = False
 
 
 class Reservations:

@@ -18,13 +18,6 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.lost import LostCommands
 
-#: States in which a server has a disk of which an image can be made.
-_HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
-
-#: Tag of servers of which an image is made before they are deleted.
-_SNAPSHOT_TAG = "lease-snapshot"
-
-
 #: Seconds for which a server that finds no host is tried again: nova-scheduler is told of aggregates by messages.
 _SCHEDULER_DELAY = 10.0
 _NO_HOST = "No valid host"
@@ -188,24 +181,6 @@ class Servers:
         for server in servers:
             if tag not in of.tags(server):
                 server.add_tag(tag)
-
-    def snapshot(self, servers: Iterable[Any]) -> bool:
-        """Have an image made of each of these servers; whether all are there."""
-        is_over = True
-        for server in servers:
-            if server.status not in _HAS_DISK:
-                continue
-            if _SNAPSHOT_TAG not in of.tags(server):
-                is_over = False
-                if not of.is_busy(server):
-                    of.command(lambda each: each.create_image(f"{each.name}-{each.id}"), server)
-                    # Made twice if this is not reached, which costs an image and loses nothing.
-                    server.add_tag(_SNAPSHOT_TAG)
-            elif of.is_busy(server):
-                is_over = False
-                if self._lost.repair(server):
-                    server.delete_tag(_SNAPSHOT_TAG)
-        return is_over
 
     def delete(self, servers: Iterable[Any]) -> bool:
         """Have these servers deleted; whether none of them is left."""

@@ -17,6 +17,7 @@ from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.preemption import Preemption
 from lease_scheduler.cloud.nova.reservations import Reservations
+from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers, Wanted
@@ -31,12 +32,13 @@ _STEPS = {
     OperationKind.STOP: ("close", "keep", "snapshot", "delete-servers", "leave", "release", "remove"),
     # What is shelved is in the image store, from where every host gets it.
     OperationKind.MIGRATE: (),
+    OperationKind.SNAPSHOT: ("image",),
     OperationKind.ADJUST: ("join", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
-_DISCARD = ("close", "delete-servers", "leave", "release", "remove")
+_DISCARD = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
 
 #: What may become of servers at the end of a lease; an image is made of those that cannot be kept.
-_DELETE, _KEEP, _SHELVE = "delete", "keep", "shelve"
+_KEEP, _SHELVE = "keep", "shelve"
 
 
 class Steps:
@@ -58,6 +60,7 @@ class Steps:
         servers: Servers,
         preemption: Preemption,
         keeping: Keeping,
+        saving: Saving,
         vacancy: Vacancy,
         addresses: Addresses,
         server_groups: ServerGroups,
@@ -73,6 +76,7 @@ class Steps:
         self._servers = servers
         self._preemption = preemption
         self._keeping = keeping
+        self._saving = saving
         self._vacancy = vacancy
         self._addresses = addresses
         self._server_groups = server_groups
@@ -93,6 +97,7 @@ class Steps:
             "follow": self._follow,
             "keep": self._keep,
             "snapshot": self._snapshot,
+            "image": self._image,
             "delete-servers": self._delete_servers,
             "leave": self._leave,
             "release": self._release,
@@ -197,6 +202,7 @@ class Steps:
             self._holding.remove(known)
             self._reservations.remove(known)
         if order.is_over:
+            self._saving.release(order)
             self._give_back(order, known)
         if known is not None:
             self._memory.forget(order.lease_id)
@@ -300,11 +306,16 @@ class Steps:
         return self._keeping.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
     def _snapshot(self, order: Order) -> bool:
-        """Nothing is lost that the consumer does not want to be lost, whatever else he wanted."""
+        """Nothing is lost that its project does not want to be lost, whatever else it wanted."""
         known = self._memory.known(order.lease_id)
-        if known is None or order.document is None or order.document.on_end == _DELETE:
+        if known is None or not self._saving.is_wanted(order):
             return True
-        return self._servers.snapshot(self._servers_of(known))
+        return self._saving.finish(order, self._servers_of(known))
+
+    def _image(self, order: Order) -> bool:
+        """Images are being made, before the end."""
+        known = self._memory.known(order.lease_id)
+        return known is None or self._saving.begin(order, self._servers_of(known))
 
     def _delete_servers(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)

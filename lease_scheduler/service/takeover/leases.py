@@ -25,9 +25,6 @@ FLAVOR = "flavor:instance"
 FLOATING_IP = "virtual:floatingip"
 RESOURCE_TYPES = frozenset({HOST, INSTANCE, FLAVOR, FLOATING_IP})
 
-#: What Blazar does with servers before the end of a lease that wants it; here it is done at the end.
-_SNAPSHOT = "snapshot"
-
 
 @dataclass(frozen=True)
 class TakenLease:
@@ -95,7 +92,7 @@ def take_lease(
         reservations=() if is_over else (held,),
         reason="over in Blazar" if is_over else "taken over from Blazar",
     )
-    return TakenLease(taken, document, () if is_over else _differences(parts, document))
+    return TakenLease(taken, document, () if is_over else _differences(parts))
 
 
 # -- reservations ----------------------------------------------------------------------------------------------
@@ -223,13 +220,11 @@ def _with_own_hosts(terms: Terms, parts: list[_Part], pool: Pool) -> tuple[NodeS
 def _document(lease: BlazarLease, parts: list[_Part], document: LeaseDocument, *, is_over: bool) -> LeaseDocument:
     """What the owner says and sees of the lease, with Blazar's ids, flags and times."""
     created = _time(lease.created_at, lease.start)
-    wants_snapshot = any(part.shown.get("before_end") == _SNAPSHOT for part in parts)
     return replace(
         document,
         created_at=created,
         updated_at=lease.updated_at,
         before_end_done=lease.before_end_done or is_over,
-        on_end=_SNAPSHOT if wants_snapshot else document.on_end,
         degraded=lease.degraded or any(part.lacking for part in parts),
         reservations=tuple(
             replace(
@@ -251,16 +246,12 @@ def _time(given: int | None, other: int) -> int:
     return other if given is None else given
 
 
-def _differences(parts: list[_Part], document: LeaseDocument) -> tuple[str, ...]:
-    found = []
-    if document.on_end == _SNAPSHOT:
-        found.append("its servers are saved at its end, not before")
-    found += [
+def _differences(parts: list[_Part]) -> tuple[str, ...]:
+    return tuple(
         f"reservation {part.reservation.reservation_id} has fewer hosts than were promised, {len(part.units)}"
         for part in parts
         if part.lacking
-    ]
-    return tuple(found)
+    )
 
 
 def node_set_of_each(request: LeaseRequest) -> list[NodeSet]:

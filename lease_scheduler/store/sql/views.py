@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID, uuid5
 
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.model.blazar import lease_status
-from lease_scheduler.model.states import LeaseState
+from lease_scheduler.model.blazar import events, reservation_status
 
 Document = dict[str, Any]
 Row = Mapping[str, Any]
-
-#: Ids of events are computed: they are the same every time, and need no table.
-_EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
-
-#: Blazar's word for the status of a lease -> that of its reservations.
-_RESERVATION_STATUS = {
-    "CREATING": "pending",
-    "PENDING": "pending",
-    "ACTIVE": "active",
-    "TERMINATED": "deleted",
-    "ERROR": "error",
-}
 
 
 def lease(
@@ -112,7 +98,7 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[
         "id": row["id"],
         "resource_type": row["resource_type"],
         "resource_id": row["resource_id"],
-        "status": _RESERVATION_STATUS[lease_status(lease_row["state"], None)],
+        "status": reservation_status(lease_row["state"]),
         "terms": row["terms"],
         "missing_resources": bool(row["missing_resources"]),
         "resources_changed": bool(row["resources_changed"]),
@@ -120,29 +106,6 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[
         "updated_at": row["updated_at"],
         "hosts": [names.get(host, host) for host in dict.fromkeys(hosts[first : first + row["node_count"]])],
     }
-
-
-def events(row: Any, start: int | None, end: int | None) -> list[Document]:
-    """Blazar's events of a lease: its start, its end and the notice before the end."""
-    failed = row["state"] == LeaseState.FAILED.value
-    begun = "DONE" if row["started"] is not None else "ERROR" if failed else "UNDONE"
-    over = "DONE" if row["ended"] is not None and not failed else "ERROR" if failed else "UNDONE"
-    found = [("start_lease", start, begun), ("end_lease", end, over)]
-    if row["before_end"] is not None:
-        told = "DONE" if row["before_end_done"] or over == "DONE" else "UNDONE"
-        found.append(("before_end_lease", row["before_end"], told))
-    return [
-        {
-            "id": str(uuid5(_EVENTS, f"{row['id']} {event_type}")),
-            "lease_id": row["id"],
-            "event_type": event_type,
-            "time": time,
-            "status": status,
-            "created_at": row["created_at"],
-            "updated_at": row["updated_at"],
-        }
-        for event_type, time, status in found
-    ]
 
 
 def calendar_host(row: Any) -> Document:

@@ -307,7 +307,7 @@ def test_clients_see_what_they_saw(take: Import, example: str, ours: Engine) -> 
     assert (hosts_asked["terms"]["min"], hosts_asked["terms"]["max"]) == (1, 2)
     (two,) = _view(ours, "flavor")["reservations"]
     assert (two["terms"]["flavor_id"], json.loads(two["terms"]["resource_properties"])) == (FLAVOR["id"], FLAVOR)
-    assert _view(ours, "running")["on_end"] == "snapshot"
+    assert _view(ours, "running")["reservations"][0]["terms"]["before_end"] == "snapshot"
 
 
 def test_the_engine_goes_on_where_blazar_stopped(

@@ -252,7 +252,7 @@ class Service:
 
     def template(self) -> Document:
         """Of the servers of a managed lease."""
-        (image,) = self.admin.image("GET", "/v2/images?status=active")["images"]
+        (image,) = self.admin.image("GET", "/v2/images?status=active&visibility=public")["images"]
         return {"name": "web", "image_id": image["id"], "networks": "none"}
 
     def left(self) -> list[str]:

@@ -138,7 +138,7 @@ def service(lab: Lab) -> Iterator[Service]:
 
 def _tempest_configuration(service: Service, folder: Path) -> None:
     lab = service.lab
-    (image,) = lab.admin.image("GET", "/v2/images?status=active")["images"]
+    (image,) = lab.admin.image("GET", "/v2/images?status=active&visibility=public")["images"]
     no_services = dict.fromkeys(("cinder", "neutron", "swift", "horizon"), False)
     sections: dict[str, dict[str, object]] = {
         "DEFAULT": {"log_dir": folder, "log_file": "tempest.log"},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,34 @@ from tests.servers.base import Server, wait_until
 #: Connections that a server has dropped are not closed by the library that had them.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-#: The schema of version 1.2: every field and the types that its value may have.
+#: What ``format_lease_payload`` of Blazar (blazar/notification/api.py) has; its listeners look for these.
+BLAZAR = {
+    "lease_id",
+    "user_id",
+    "project_id",
+    "trust_id",
+    "start_date",
+    "end_date",
+    "status",
+    "reservations",
+    "events",
+    "name",
+    "created_at",
+    "updated_at",
+    "degraded",
+}
+
+#: What Blazar has of each reservation of instances and each event.
+BLAZAR_RESERVATION = {
+    *("id", "lease_id", "resource_id", "resource_type", "status", "missing_resources", "resources_changed"),
+    *("created_at", "updated_at", "vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
+    *("aggregate_id", "server_group_id", "resource_properties"),
+}
+BLAZAR_EVENT = {"id", "lease_id", "event_type", "time", "status", "created_at", "updated_at"}
+
+_DATE = "%Y-%m-%dT%H:%M:%S.%f"
+
+#: The schema of version 1.3: every field and the types that its value may have.
 FIELDS: dict[str, tuple[type, ...]] = {
     "payload_version": (str,),
     "lease_id": (str,),
@@ -26,6 +55,13 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "project_id": (str,),
     "user_id": (str,),
     "trust_id": (str, type(None)),
+    "start_date": (str,),
+    "end_date": (str,),
+    "status": (str,),
+    "reservations": (list,),
+    "events": (list,),
+    "created_at": (str,),
+    "updated_at": (str, type(None)),
     "kind": (str,),
     "state": (str,),
     "reason": (str,),
@@ -65,18 +101,26 @@ def programs(tmp_path: Path, rabbitmq_url: str) -> Iterator[Programs]:
 
 @pytest.fixture
 def listener(programs: Programs) -> Iterator[Listener]:
+    with _listening(programs, "lease_notifications") as heard:
+        yield heard
+
+
+@contextmanager
+def _listening(programs: Programs, topic: str) -> Iterator[Listener]:
     # Not before our own modules, which say that threads are used.
     import oslo_messaging
 
     transport = messaging.notification_transport(programs.load())
     heard = Listener()
-    target = oslo_messaging.Target(topic="lease_notifications")
+    target = oslo_messaging.Target(topic=topic)
     listening = oslo_messaging.get_notification_listener(transport, [target], [heard])
     listening.start()
-    yield heard
-    listening.stop()
-    listening.wait()
-    transport.cleanup()
+    try:
+        yield heard
+    finally:
+        listening.stop()
+        listening.wait()
+        transport.cleanup()
 
 
 @pytest.fixture
@@ -109,9 +153,96 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.2"
+        assert payload["payload_version"] == "1.3"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
+
+
+def test_listeners_of_blazar_find_what_they_look_for(
+    programs: Programs, listener: Listener, engine: wiring.EngineService
+) -> None:
+    """Every key of Blazar's payload, dates as it sends them, and the word that takes a reminder back."""
+    client = programs.client()
+    now = int(time.time())
+    start, end = now + 2, now + 3600
+    lease = lease_document("for listeners", "reservation", start=start, end=end, before_end=now + 4)
+    client.create_lease(CONTEXT, lease)
+    assert wait_until(lambda: "lease.event.before_end_lease" in listener.about(lease), LIMIT), listener.heard
+    client.update_lease(CONTEXT, lease["id"], {"end": end + 3600})
+    stopped = "lease.event.before_end_lease.stop"
+    assert wait_until(lambda: stopped in listener.about(lease), LIMIT), listener.heard
+    for _, event_type, payload in listener.heard:
+        assert payload.keys() >= BLAZAR
+        (reservation,) = payload["reservations"]
+        assert reservation.keys() >= BLAZAR_RESERVATION
+        assert {event["event_type"] for event in payload["events"]} == {"start_lease", "end_lease", "before_end_lease"}
+        assert all(event.keys() == BLAZAR_EVENT for event in payload["events"])
+        begun = datetime.strptime(payload["start_date"], _DATE).replace(tzinfo=UTC)
+        assert begun.timestamp() == start
+        is_later = event_type in ("lease.update", stopped)
+        ended = datetime.strptime(payload["end_date"], _DATE).replace(tzinfo=UTC)
+        assert ended.timestamp() == end + (3600 if is_later else 0)
+    told = {kind: payload for _, kind, payload in listener.heard}
+    assert (told["lease.create"]["status"], told["lease.create"]["reservations"][0]["status"]) == ("PENDING", "pending")
+    assert told["lease.event.start_lease"]["status"] == "ACTIVE"
+    assert _status_of(told["lease.event.before_end_lease"], "before_end_lease") == "DONE"
+    assert _status_of(told[stopped], "before_end_lease") == "UNDONE"
+
+
+def _status_of(payload: Document, event_type: str) -> str:
+    (found,) = [event["status"] for event in payload["events"] if event["event_type"] == event_type]
+    return str(found)
+
+
+_OSLO = "[oslo_messaging_notifications]\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "topic"),
+    [
+        (f"{_OSLO}topics = elsewhere\n", "elsewhere"),
+        (f"{_OSLO}topics = elsewhere\n[service]\nnotification_topics = ours\n", "ours"),
+        (f"{_OSLO}driver = messagingv2\ndriver = log\n", "lease_notifications"),
+    ],
+)
+def test_topics_and_drivers_are_those_of_the_operator(
+    tmp_path: Path, rabbitmq_url: str, lines: str, topic: str
+) -> None:
+    with _site(tmp_path, rabbitmq_url, lines) as programs, _listening(programs, topic) as heard:
+        lease = lease_document("elsewhere", "immediate", duration=600)
+        programs.client().create_lease(CONTEXT, lease)
+        assert wait_until(lambda: "lease.event.start_lease" in heard.about(lease), LIMIT), heard.heard
+
+
+@pytest.mark.parametrize("driver", ["noop", "log"])
+def test_drivers_that_need_no_broker(
+    tmp_path: Path, rabbitmq_url: str, caplog: pytest.LogCaptureFixture, driver: str
+) -> None:
+    caplog.set_level("INFO", "oslo.messaging.notification")
+    lines = f"{_OSLO}driver = {driver}\n"
+    with _site(tmp_path, rabbitmq_url, lines) as programs, _listening(programs, "lease_notifications") as heard:
+        lease = lease_document("logged", "immediate", duration=600)
+        programs.client().create_lease(CONTEXT, lease)
+        assert wait_until(lambda: programs.state(lease) == "active", LIMIT)
+        assert wait_until(lambda: not SqlStore(programs.database).waiting_messages(), LIMIT)
+        assert heard.heard == []
+    logged = {record.name for record in caplog.records if lease["id"] in record.getMessage()}
+    expected = {"lease.create", "lease.event.start_lease"} if driver == "log" else set()
+    assert logged == {f"oslo.messaging.notification.{kind}" for kind in expected}
+
+
+@contextmanager
+def _site(folder: Path, rabbitmq_url: str, lines: str) -> Iterator[Programs]:
+    """A site with an engine in the process of the test."""
+    programs = Programs(folder, f"sqlite:///{folder}/database.sqlite", rabbitmq_url, lines=lines)
+    service = wiring.EngineService(programs.load(), "engine")
+    service.start()
+    try:
+        programs.register(programs.client())
+        yield programs
+    finally:
+        service.stop()
+        programs.close()
 
 
 def test_nothing_is_told_of_work_that_was_rolled_back(

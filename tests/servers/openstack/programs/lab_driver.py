@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 import uuid
@@ -11,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from nova.image import glance
 from nova.virt import fake
 
 #: Steps that may take a while, and those after which the servers of the host are others.
@@ -20,7 +22,6 @@ _STEPS = (
     "power_off",
     "suspend",
     "resume",
-    "snapshot",
     "live_migration",
     "migrate_disk_and_power_off",
     "finish_revert_migration",
@@ -73,6 +74,20 @@ class LabDriver(fake.FakeDriver):  # type: ignore[misc]
         if "id" in image_meta:
             self._keep(image_meta.id)
         self._remember()
+
+    def snapshot(self, context: Any, instance: Any, image_id: str, update_task_state: Any) -> None:
+        """The fake driver's, which also stores something in the image, as every hypervisor does."""
+        self._pause("snapshot")
+        super().snapshot(context, instance, image_id, update_task_state)
+        images = glance.API()
+        description = {
+            "name": images.get(context, image_id)["name"],
+            "status": "active",
+            "disk_format": "raw",
+            "container_format": "bare",
+            "properties": {},
+        }
+        images.update(context, image_id, description, io.BytesIO(instance.uuid.encode()), purge_props=False)
 
     def _cached(self) -> list[str]:
         found: list[str] = json.loads(self._cache.read_text()) if self._cache.exists() else []

@@ -92,7 +92,9 @@ def test_required_addresses_come_first() -> None:
 
 def test_servers_that_were_to_be_saved_are_saved() -> None:
     found = taken(lease(of_hosts("1-1", "1", before_end="snapshot")))
-    assert found.changes.documents["lease"].on_end == "snapshot"
+    document = found.changes.documents["lease"]
+    assert document.saved_nodes(by_default=False) == {0}
+    assert document.on_end == "delete"
 
 
 @pytest.mark.parametrize(

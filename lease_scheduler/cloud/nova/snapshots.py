@@ -1,0 +1,260 @@
+"""Images of servers that end with their lease.
+
+An image is found again by its properties, so that there is one, whoever began to make it. It belongs to the project of
+the server. An image with these properties that belongs to anybody else is not looked at: everybody can make one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from keystoneauth1.exceptions import ClientException as NoLoginError
+from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, Unauthorized
+
+from lease_scheduler.cloud.driver import StepFailedError
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.images import Image, Images
+from lease_scheduler.cloud.nova.lost import LostCommands
+
+LOG = logging.getLogger(__name__)
+
+#: Properties of images: of which server, made when, for which lease.
+_SERVER, _MOMENT, _LEASE = "lease_server", "lease_moment", "lease_id"
+
+#: The moment of images that are made at the end of a lease; others have the instant before its end.
+AT_END = "end"
+
+#: States in which Nova makes an image of a server.
+_HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
+
+#: Those in which Nova has an image of it already, which it deletes with the server.
+_IS_SHELVED = frozenset({of.SHELVED, of.OFFLOADED})
+
+#: How often Nova is told to make an image of a server before that counts as impossible.
+_ATTEMPTS = 3
+
+#: Real seconds for which an image that grows no more while its server is idle may be one that was just begun.
+_JUST_BEGUN = 30.0
+
+#: Told of a server of which there is no image: the lease, the server and why.
+OnFailure = Callable[[str, str, str], None]
+
+
+@dataclass(frozen=True)
+class SnapshotOptions:
+    """What an operator sets.
+
+    :ivar prefix: what names of images begin with that are made before the end of a lease
+    :ivar timeout: seconds for which the end of a lease waits for its images
+    """
+
+    prefix: str = "reserved_"
+    timeout: int = 1800
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An image that is wanted.
+
+    :ivar server: as novaclient lists it
+    :ivar name: of the image
+    :ivar moment: of a new image
+    :ivar other_moments: of images that do as well
+    :ivar trust_id: by which the project of the server trusts the service, None if it does not
+    """
+
+    lease_id: str
+    server: Any
+    name: str
+    moment: str
+    other_moments: tuple[str, ...] = ()
+    trust_id: str | None = None
+
+
+class _State(Enum):
+    SAFE = "safe"
+    GOING_ON = "going on"
+    IMPOSSIBLE = "impossible"
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """How far the image of a server is."""
+
+    state: _State
+    is_begun: bool = False
+    reason: str = ""
+
+
+_GOING_ON = _Progress(_State.GOING_ON)
+
+
+class Snapshots:
+    """See the module.
+
+    :param nova: novaclient's client, of an administrator
+    :param on_behalf_of: gives a client that acts for the project that gave a trust
+    :param lost: tells Nova again what it has lost
+    """
+
+    def __init__(
+        self,
+        nova: Any,
+        on_behalf_of: Callable[[str | None], Any],
+        images: Images,
+        lost: LostCommands,
+        options: SnapshotOptions,
+    ) -> None:
+        self._nova = nova
+        self._on_behalf_of = on_behalf_of
+        self._images = images
+        self._lost = lost
+        self._options = options
+        self._lock = Lock()
+        self._attempts: Counter[tuple[str, str]] = Counter()
+        self._why: dict[tuple[str, str], str] = {}
+        self._waiting_since: dict[str, float] = {}
+        #: Told of servers of which there is no image when they are deleted.
+        self.on_failure: OnFailure = lambda *_: None
+
+    def name(self, server: Any, *, before_end: bool) -> str:
+        """What the image of a server is called."""
+        return f"{self._options.prefix}{server.name}" if before_end else f"{server.name}-{server.id}"
+
+    def begin(self, wishes: Iterable[Wish]) -> bool:
+        """Have images made, without waiting for them; whether each is begun that can be."""
+        progress = [(wish, self._progress(wish)) for wish in wishes]
+        for wish, found in progress:
+            if found.state is _State.IMPOSSIBLE:
+                LOG.warning("there is no image of server %s before its end: %s", wish.server.id, found.reason)
+        return all(found.is_begun or found.state is not _State.GOING_ON for _, found in progress)
+
+    def finish(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
+        """Have images made and wait for them; whether the servers may be deleted.
+
+        They may when each image is complete, cannot be made, or has taken longer than the operator allows.
+
+        :param late: seconds since the lease has been ended, None if only this process knows
+        """
+        waited = self._waited(lease_id) if late is None else late
+        is_too_late = waited >= self._options.timeout
+        progress = [(wish, self._progress(wish)) for wish in wishes]
+        if not is_too_late and any(found.state is _State.GOING_ON for _, found in progress):
+            return False
+        for wish, found in progress:
+            if found.state is not _State.SAFE:
+                reason = found.reason or f"its image is not complete after {self._options.timeout} s"
+                LOG.error("server %s of lease %s is deleted without an image: %s", wish.server.id, lease_id, reason)
+                self.on_failure(lease_id, wish.server.id, reason)
+        with self._lock:
+            self._waiting_since.pop(lease_id, None)
+            for wish, _ in progress:
+                self._attempts.pop(_key(wish), None)
+                self._why.pop(_key(wish), None)
+        return True
+
+    def release(self, lease_id: str, project_id: str) -> None:
+        """Let images be deleted again that were kept from going with their shelved servers."""
+        for image in self._images.find(project_id, **{_LEASE: lease_id, "protected": "true"}):
+            self._images.change(image.image_id, protected=False)
+
+    def _waited(self, lease_id: str) -> float:
+        with self._lock:
+            return monotonic() - self._waiting_since.setdefault(lease_id, monotonic())
+
+    def _progress(self, wish: Wish) -> _Progress:
+        server = wish.server
+        found = self._found(wish)
+        if any(image.is_complete for image in found):
+            return _Progress(_State.SAFE)
+        if of.is_busy(server):
+            return self._busy(server, is_begun=bool(found))
+        if server.status in _IS_SHELVED:
+            return self._adopted(wish)
+        if server.status == of.VERIFY_RESIZE:
+            of.command(self._nova.servers.confirm_resize, server)
+            return _GOING_ON
+        if server.status not in _HAS_DISK:
+            return _Progress(_State.IMPOSSIBLE, reason=f"Nova makes none of a server that is {server.status}")
+        if any(image.age < _JUST_BEGUN for image in found):
+            return _Progress(_State.GOING_ON, is_begun=True)
+        for image in found:
+            # Whoever uploaded it has died.
+            self._images.delete(image.image_id)
+        return self._create(wish)
+
+    def _busy(self, server: Any, *, is_begun: bool) -> _Progress:
+        try:
+            self._lost.repair(server)
+        except StepFailedError as error:
+            return _Progress(_State.IMPOSSIBLE, reason=str(error))
+        return _Progress(_State.GOING_ON, is_begun)
+
+    def _found(self, wish: Wish) -> list[Image]:
+        """The images of a server, all of which are its project's then."""
+        owner: str = wish.server.tenant_id
+        found = []
+        for moment in (wish.moment, *wish.other_moments):
+            properties = {_SERVER: wish.server.id, _MOMENT: moment}
+            found += self._images.find(owner, **properties)
+            ours = self._images.own_project
+            if ours is not None and ours != owner:
+                for image in self._images.find(ours, **properties):
+                    self._images.change(image.image_id, owner=owner)
+                    found.append(image)
+        return found
+
+    def _create(self, wish: Wish) -> _Progress:
+        server, key = wish.server, _key(wish)
+        with self._lock:
+            if self._attempts[key] >= _ATTEMPTS:
+                why = self._why.get(key, "Nova does not complete it")
+                return _Progress(_State.IMPOSSIBLE, reason=f"tried {_ATTEMPTS} times: {why}")
+            self._attempts[key] += 1
+        properties = {_SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id}
+        try:
+            self._command(wish, properties)
+        except (BadRequest, Forbidden) as error:
+            LOG.warning("Nova refuses to make an image of server %s: %s", server.id, error.message)
+            with self._lock:
+                self._why[key] = f"Nova refuses: {error.message}"
+        except (Conflict, NotFound):
+            # It has begun with something else, or has gone; that is seen at the next look.
+            with self._lock:
+                self._attempts[key] -= 1
+        return _GOING_ON
+
+    def _command(self, wish: Wish, properties: dict[str, str]) -> None:
+        if wish.trust_id is not None:
+            try:
+                self._on_behalf_of(wish.trust_id).servers.create_image(wish.server.id, wish.name, properties)
+            except (NoLoginError, Unauthorized) as error:
+                # The work of somebody who has left the project is saved, too.
+                LOG.warning("the trust of lease %s is of no use, the service acts itself: %s", wish.lease_id, error)
+            else:
+                return
+        self._nova.servers.create_image(wish.server.id, wish.name, properties)
+
+    def _adopted(self, wish: Wish) -> _Progress:
+        """Take the image of a shelved server, which Nova would delete with it, and must not now."""
+        server, owner = wish.server, wish.server.tenant_id
+        ours = self._images.own_project
+        shelved = {"name": f"{server.name}-shelved", "instance_uuid": server.id}
+        for project_id in dict.fromkeys((owner, *(() if ours is None else (ours,)))):
+            for image in self._images.find(project_id, **shelved):
+                if image.is_complete:
+                    named = {_SERVER: server.id, _MOMENT: wish.moment, _LEASE: wish.lease_id}
+                    self._images.change(image.image_id, name=wish.name, owner=owner, protected=True, **named)
+                    return _Progress(_State.SAFE)
+        return _Progress(_State.IMPOSSIBLE, reason="it is shelved, and Nova has no image of its own disk")
+
+
+def _key(wish: Wish) -> tuple[str, str]:
+    return wish.server.id, wish.moment
