@@ -71,6 +71,9 @@ def body_of(request: LeaseRequest, says_mode: bool, translation: Translation) ->
             {"name": name, "image_id": request.software.image_id, "count": nodes.count, "node_set": number}
             for number, nodes in enumerate(request.nodes)
         ]
+        for each in body["nodes"]:
+            # Nova boots no image where there is no disk, and Haizea's leases need not name one.
+            each["resources"].setdefault(DISK_GB, max(1, -(-request.software.size_mb // _MB_IN_GB)))
     return body
 
 

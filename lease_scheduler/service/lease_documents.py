@@ -9,7 +9,7 @@ from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
-from lease_scheduler.service.server_templates import check_servers
+from lease_scheduler.service.server_templates import check_bootable, check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
 
@@ -58,6 +58,7 @@ class LeaseDocuments:
         site = self._site
         terms = build_terms(lease, site.pool(), site.work.now)
         check_servers(terms.document.servers, terms.request.nodes)
+        check_bootable(terms.document.servers, terms.request.nodes, terms.document.reservations)
         if not terms.document.maintenance:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
@@ -98,6 +99,8 @@ class LeaseDocuments:
         since = _counted_from(lease, now) if has_begun else now
         terms = build_terms(merged, site.pool(), since, lease.request.submitted)
         request = terms.request
+        if named:
+            check_bootable(document.servers, request.nodes, terms.document.reservations)
         if not named:
             # Hosts stay as they were chosen unless the reservation itself is changed.
             request = replace(request, nodes=lease.request.nodes)

@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
+from lease_scheduler.model.resources import DISK_GB, MEMORY_MB
 
 
 def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]) -> None:
@@ -38,6 +40,38 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
             raise InvalidValueError(f"{field}.volume.volume_id", "only one server can boot from a volume")
         volumes.add(volume_id)
         _check_user_data(server.get("user_data"), field)
+
+
+#: What a reservation of Blazar's calls a resource.
+_KEYS = {MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
+
+
+def check_bootable(
+    servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet], reservations: Sequence[ReservationRecord]
+) -> None:
+    """Refuse templates of servers that Nova does not boot with what their nodes have.
+
+    :param servers: they fit the nodes
+    :param reservations: of the lease; its node sets are theirs, one after the other
+    :raises InvalidValueError: naming what is missing
+    """
+    owners = [(position, record) for position, record in enumerate(reservations) for _ in range(record.node_sets)]
+    for position, server in enumerate(servers):
+        number = server.get("node_set", 0)
+        needed = {MEMORY_MB: "a server needs memory"}
+        if not server.get("volume"):
+            needed[DISK_GB] = "a server that boots from an image needs a disk; give one, or volume.size_gb"
+        for name, why in needed.items():
+            if not nodes[number].resources.get(name):
+                raise InvalidValueError(_field(name, *owners[number]), f"is missing for servers[{position}]: {why}")
+
+
+def _field(resource_class: str, position: int, record: ReservationRecord) -> str:
+    """What the client calls the amount of a resource."""
+    if "nodes" in record.terms:
+        return f"nodes[{position}].resources.{resource_class}"
+    key = "flavor_id" if record.resource_type == "flavor:instance" else _KEYS[resource_class]
+    return f"reservations[{position}].{key}"
 
 
 def _volume_id(server: Mapping[str, Any], field: str) -> str | None:

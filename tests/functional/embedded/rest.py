@@ -55,7 +55,7 @@ class Rest:
 
     def lease(self, name: str, kind: str, **terms: Any) -> Document:
         """Make a lease of ``count`` whole hosts of the simulated cloud; the other terms are as the API has them."""
-        nodes = [{"count": terms.pop("count", 1), "resources": {"VCPU": 8}}]
+        nodes = [{"count": terms.pop("count", 1), "resources": {"VCPU": 8, **terms.pop("resources", {})}}]
         found: Document = self.post("leases", {"name": name, "kind": kind, "nodes": nodes, **terms})["lease"]
         return found
 

@@ -25,8 +25,8 @@ def test_a_lease_is_seen_to_prepare(make: Make) -> None:
     rest.register(2)
     start = rest.now() + 120
     servers = [{"name": "web", "image_id": "ubuntu", "networks": "none"}]
-    times = {"start_date": date(start), "end_date": date(start + 600)}
-    path = f"leases/{rest.lease('managed', 'reservation', count=2, servers=servers, **times)['id']}"
+    terms = {"start_date": date(start), "end_date": date(start + 600), "resources": {"MEMORY_MB": 512, "DISK_GB": 1}}
+    path = f"leases/{rest.lease('managed', 'reservation', count=2, servers=servers, **terms)['id']}"
 
     until(lambda: rest.get(path)["lease"]["state"] == "preparing")
     until(lambda: rest.get(path)["lease"]["state"] == "active")

@@ -111,6 +111,7 @@ class _Service:
     def ask(self, start: int, count: int = 1, image: str = "x", **said: Any) -> str:
         """A lease of whole hosts with a server on each."""
         document = lease_document("lease", "reservation", count, start=start, end=start + 600)
+        document["reservations"][0]["disk_gb"] = 1
         document |= {"servers": [{"name": "s", "image_id": image}], **said}
         self.leases.create({}, document)
         return str(document["id"])
@@ -186,6 +187,7 @@ def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
     service = begin()
     now = service.clock.now()
     document = lease_document("lease", "immediate", 1, duration=600) | {"servers": [{"name": "s", "image_id": "x"}]}
+    document["reservations"][0]["disk_gb"] = 1
     service.leases.create({}, document)
     lease_id = str(document["id"])
     service.becomes(lease_id, "active")

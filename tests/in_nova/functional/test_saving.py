@@ -177,27 +177,25 @@ class SavingTest(NovaSite):
         (image,) = self._made()
         assert image["owner"] == self.project
 
-    def test_a_shelved_server(self) -> None:
+    def test_a_server_that_its_owner_has_shelved(self) -> None:
         """Nova makes no image of it, and deletes the one that it has: that one is kept."""
-        server = self._start()
+        said: dict[str, Any] = {"on_end": "snapshot"}
+        self.carry_out(self.order(OperationKind.START, self.lease_id, ("host1",), SMALL, **said))
+        server = self.boot(names.flavor_id(self.lease_id, 0))
         self.nova.servers.shelve(server)
         end = time.monotonic() + LIMIT
         while self.nova.servers.get(server.id).status != "SHELVED_OFFLOADED":
             assert time.monotonic() < end
             time.sleep(0.05)
-        order = self._ending()
+        order = self.order(OperationKind.STOP, self.lease_id, ("host1",), SMALL, **said)
         assert self.driver.perform(order, "snapshot") is None
         (image,) = self._made()
-        assert (image["name"], image["protected"], image["lease_server"]) == (
-            f"reserved_{server.name}",
-            True,
-            server.id,
-        )
+        assert (image["name"], image["protected"]) == (f"{server.name}-{server.id}", True)
         # What Nova does when it deletes the server is refused by a real Glance.
         with mock.patch.object(self.glance, "delete"):
-            self._stop()
+            self.carry_out(order)
         (image,) = self._made()
-        assert (image["protected"], self.failures) == (False, [])
+        assert (image["protected"], image["lease_server"], self.failures) == (False, server.id, [])
 
     def test_a_suspended_lease_that_is_cancelled(self) -> None:
         said: dict[str, Any] = {"on_end": "snapshot"}

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from lease_scheduler.service.server_templates import check_servers
+from lease_scheduler.service.server_templates import check_bootable, check_servers
 
 _NODES = [
     NodeSet(2, Resources({"VCPU": 1, HOST_SHARE: WHOLE_HOST})),
@@ -65,3 +66,39 @@ def test_what_makes_none_is_said(servers: list[dict[str, Any]], field: str, prob
         check_servers(servers, _NODES)
     assert field in str(refused.value)
     assert problem in str(refused.value)
+
+
+_NODES_FORM = {"nodes": [{"count": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("resources", "server", "resource_type", "terms", "field"),
+    [
+        ({"VCPU": 1, "MEMORY_MB": 512}, _IMAGE, "virtual:instance", {}, "reservations[0].disk_gb"),
+        ({"VCPU": 1, "MEMORY_MB": 512}, _IMAGE, "flavor:instance", {}, "reservations[0].flavor_id"),
+        ({"VCPU": 1, "MEMORY_MB": 512}, _IMAGE, "virtual:instance", _NODES_FORM, "nodes[0].resources.DISK_GB"),
+        ({"VCPU": 1, "DISK_GB": 1}, _IMAGE, "virtual:instance", {}, "reservations[0].memory_mb"),
+        ({HOST_SHARE: WHOLE_HOST}, _IMAGE, "physical:host", _NODES_FORM, "nodes[0].resources.MEMORY_MB"),
+        ({"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}, _IMAGE, "virtual:instance", {}, None),
+        (
+            {"VCPU": 1, "MEMORY_MB": 512},
+            {"name": "db", "volume": {"volume_id": "v"}},
+            "virtual:instance",
+            {},
+            None,
+        ),
+        ({"VCPU": 1, "MEMORY_MB": 512}, {**_IMAGE, "volume": {"size_gb": 5}}, "virtual:instance", {}, None),
+    ],
+)
+def test_what_nova_would_not_boot(
+    resources: dict[str, int], server: dict[str, Any], resource_type: str, terms: dict[str, Any], field: str | None
+) -> None:
+    """It is said when the lease is asked for, and not when its start has failed three times."""
+    record = ReservationRecord("r", resource_type, "r", terms, 1, 0)
+    nodes = [NodeSet(1, Resources(resources))]
+    if field is None:
+        check_bootable([server], nodes, [record])
+        return
+    with pytest.raises(InvalidValueError, match=r"is missing for servers\[0\]") as refused:
+        check_bootable([server], nodes, [record])
+    assert refused.value.field == field
