@@ -140,8 +140,8 @@ class Executor:
     def _is_given_up(self, order: Order) -> bool:
         """Whether it does not matter any more: everything of the lease is to be destroyed, or nobody waits for it.
 
-        What cannot follow a change, because hosts are not free for instance, must not keep the lease from its end; nor servers
-        that do not come back from being put away again.
+        What cannot follow a change, because hosts are not free for instance, must not keep the lease from its end; nor
+        servers that do not come back from being put away again.
         """
         with self._changed:
             later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]

@@ -81,7 +81,7 @@ class _Service:
         self.store, self.reader = store, SqlReader(self.database)
         self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB})
         names = [f"compute-{number}" for number in (1, 2, 3)]
-        capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
+        capacity = {"VCPU": 8, "MEMORY_MB": 1024, "DISK_GB": 100, HOST_SHARE: WHOLE_HOST}
         self.cloud.add_hypervisors(Hypervisor(name, 8, 1024, 0, capacity) for name in names)
         none = PolicyOptions({})
 
