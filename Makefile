@@ -28,7 +28,9 @@ run: setup
 
 # A small OpenStack cloud with hypervisors that only pretend, to try the service on. LAB_OPTIONS="--hosts 8" and more:
 # see python -m tools.lab up --help
-lab: setup servers
+# What cannot be installed the lab says itself, before it begins.
+lab: setup
+	@tools/install-test-servers.sh mariadb-server rabbitmq-server || true
 	@$(BIN)/python -m tools.lab up --folder $(STATE)/lab $(LAB_OPTIONS)
 
 lab-down: setup

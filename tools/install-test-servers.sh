@@ -1,5 +1,6 @@
 #!/bin/sh
-# Install what the tests start and is missing: MariaDB, PostgreSQL, RabbitMQ and Chromium. Usage: install-test-servers.sh
+# Install what the tests start and is missing: MariaDB, PostgreSQL, RabbitMQ and Chromium.
+# Usage: install-test-servers.sh [PACKAGE...], for example mariadb-server rabbitmq-server; without any, all of them.
 # What is there stays as it is. No daemon is started: the tests start servers of their own.
 set -eu
 
@@ -37,6 +38,13 @@ fi
 has chromium chromium-browser google-chrome || missing="$missing $browser"
 has chromedriver || missing="$missing $driver"
 
+if [ $# -gt 0 ]; then
+    wanted=""
+    for package in $missing; do
+        case " $* " in *" $package "*) wanted="$wanted $package" ;; esac
+    done
+    missing="$wanted"
+fi
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null 2>&1 || stop "missing:$missing; install them with the system's package manager"

@@ -14,14 +14,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from rich.console import Console
 
+from tests.servers import mariadb, rabbitmq
 from tests.servers.base import MissingServerError, ServerError
 from tests.servers.keystone import PASSWORD, REGION
+from tests.servers.openstack import environment
 from tests.servers.openstack.identity import SERVICE_PROJECT
 from tests.servers.openstack.lab import OUR_USER, TENANT, Lab
 from tests.servers.openstack.nova import Host
@@ -36,6 +39,15 @@ _OUR_DATABASE = "lease_scheduler"
 #: What the supervisor writes, and ``up``, ``status`` and ``down`` read.
 _STATE = "lab.json"
 _SUPERVISOR_LOG = "supervisor.log"
+
+#: What a tenant may try first. Servers without a lease get no host that was added for leases.
+_FIRST_LEASE = (
+    "openstack lease create first --kind immediate --nodes count=1,vcpus=1,memory_mb=512,disk_gb=1 --duration 1h"
+)
+_FIRST_SERVER = "openstack server create --image tiny --flavor small --nic none --wait first"
+
+#: With which our service runs on the lab.
+_CONFIGURATION = "lease-scheduler.conf"
 
 #: A socket's path may have 107 characters, and MariaDB's is in the folder.
 _LONGEST_FOLDER = 85
@@ -108,6 +120,7 @@ def _up(folder: Path, options: argparse.Namespace) -> None:
         raise LabProblem(f"the path of the folder is too long for sockets in it: {folder}")
     if folder.exists() and not state and any(folder.iterdir()):
         raise LabProblem(f"{folder} is not empty, and no lab's")
+    _check_programs()
     # What is left of a lab that has not been ended in an orderly way.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -124,6 +137,26 @@ def _up(folder: Path, options: argparse.Namespace) -> None:
             raise LabProblem(f"its process ended; see {folder / _SUPERVISOR_LOG}")
         time.sleep(_POLL_SECONDS)
     _show(_wait(folder, Console(), state), folder)
+
+
+def _check_programs() -> None:
+    """Say at once what is not installed; the packages of OpenStack alone take minutes.
+
+    :raises LabProblem: naming everything that is missing
+    """
+    missing = []
+    for package, check in {
+        "mariadb-server": mariadb.check_installed,
+        "rabbitmq-server": rabbitmq.check_installed,
+    }.items():
+        try:
+            check()
+        except MissingServerError:
+            missing.append(package)
+    if missing:
+        raise LabProblem(
+            f"not installed: {', '.join(missing)}; as root: apt-get install --no-install-recommends {' '.join(missing)}"
+        )
 
 
 def _wait(folder: Path, console: Console, state: State) -> State:
@@ -184,8 +217,15 @@ def _show(state: State, folder: Path) -> None:
     print(f"{'logs':<20} {folder / 'logs'}")
     print(f"as administrator:    . {folder / 'openrc'}")
     print(f"as a tenant:         . {folder / 'openrc-demo'}")
-    print(f"our service:         {folder / 'lease-scheduler.conf'}")
-    print("a first server:      openstack server create --image tiny --flavor small --nic none --wait first")
+    print(f"our service:         {folder / _CONFIGURATION}, in this order:")
+    for command in _commands(folder, state["hosts"]):
+        print(f"                     {command}")
+    print("then, as the tenant:")
+    print(f"a first lease:       {_FIRST_LEASE}")
+    if len(state["hosts"]) > 1:
+        print(f"a server without:    {_FIRST_SERVER}")
+    else:
+        print(f"a server without:    {_FIRST_SERVER}   (before the only host is added)")
 
 
 def _read(folder: Path) -> State:
@@ -238,7 +278,7 @@ def _supervise(folder: Path, options: argparse.Namespace) -> NoReturn:
             raise LabProblem(f"{reason} (all logs are in {lab.logs})") from error
         processes = {name: server.pid for name, server in lab.servers.items()}
         urls = lab.urls | {"reservation": options.reservation_url, "messages": lab.transport_url}
-        state |= {"phase": "ready", "urls": urls, "processes": processes}
+        state |= {"phase": "ready", "urls": urls, "processes": processes, "hosts": [host.name for host in hosts]}
         _write(folder, state)
         while True:
             signal.pause()
@@ -258,14 +298,44 @@ def _enter_our_service(lab: Lab, folder: Path, url: str) -> None:
     database_url = lab.mariadb.create_database(_OUR_DATABASE)
     _write_private(folder / "openrc", _openrc(lab, "admin"))
     _write_private(folder / "openrc-demo", _openrc(lab, TENANT))
-    _write_private(
-        folder / "lease-scheduler.conf",
-        f"[DEFAULT]\ntransport_url = {lab.transport_url}\n"
-        f"[database]\nconnection = {database_url}\n"
-        f"[keystone_authtoken]\nauth_type = password\nauth_url = {lab.keystone.url}\n"
-        f"www_authenticate_uri = {lab.keystone.url}\nusername = {OUR_USER}\npassword = {PASSWORD}\n"
-        f"project_name = {SERVICE_PROJECT}\nuser_domain_id = default\nproject_domain_id = default\n",
-    )
+    _write_private(folder / _CONFIGURATION, _configuration(lab, folder, database_url, url))
+
+
+def _configuration(lab: Lab, folder: Path, database_url: str, url: str) -> str:
+    """What our service needs to work on this lab."""
+    login = {
+        "auth_type": "password",
+        "auth_url": lab.keystone.url,
+        "username": OUR_USER,
+        "password": PASSWORD,
+        "project_name": SERVICE_PROJECT,
+        "user_domain_id": "default",
+        "project_domain_id": "default",
+    }
+    address = urlsplit(url)
+    sections: dict[str, dict[str, object]] = {
+        "DEFAULT": {"transport_url": lab.transport_url},
+        "database": {"connection": database_url},
+        "service": {"cloud": "nova", "state_path": folder / "lease-scheduler"},
+        "api": {"host": address.hostname or "127.0.0.1", "port": address.port or 80},
+        # Nothing is really copied by hypervisors that pretend.
+        "scheduling": {"suspend_rate": 20_000, "resume_rate": 20_000},
+        "nova": {"preparation_time": 15, "watch_interval": 1, "region_name": REGION, **login},
+        "keystone_authtoken": {"www_authenticate_uri": lab.keystone.url, "service_type": "reservation", **login},
+    }
+    (folder / "lease-scheduler").mkdir(exist_ok=True)
+    return environment.ini(sections)
+
+
+def _commands(folder: Path, hosts: Sequence[str]) -> list[str]:
+    """How our service is started, one line after the other; the first of several hosts is left to other servers."""
+    programs, options = Path(sys.executable).parent, f"--config-file {folder / _CONFIGURATION}"
+    return [
+        f"{programs}/lease-scheduler-manage {options} db sync",
+        f"{programs}/lease-scheduler-engine {options} &",
+        f"{programs}/lease-scheduler-api {options} &",
+        f"{programs}/lease-scheduler-manage {options} host add {' '.join(hosts[1:] or hosts)}",
+    ]
 
 
 def _openrc(lab: Lab, user: str) -> str:

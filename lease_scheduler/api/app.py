@@ -23,6 +23,7 @@ from lease_scheduler.api.interfaces import (
     EngineUnavailableError,
     Reader,
     RefusedError,
+    StoreFullError,
     StoreUnavailableError,
     Trusts,
 )
@@ -77,6 +78,7 @@ def build_app(
         EngineUnavailableError, lambda error: _unavailable("reservation engine", settings, str(error))
     )
     app.register_error_handler(StoreUnavailableError, lambda error: _unavailable("database", settings))
+    app.register_error_handler(StoreFullError, lambda error: _unavailable("database", settings, str(error)))
     app.register_error_handler(RequestEntityTooLarge, lambda error: _too_large(settings))
     app.register_error_handler(HTTPException, _framework_error)
     app.register_error_handler(Exception, _internal_error)

@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreUnavailableError
+from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
 
-__all__ = ["Document", "EngineClient", "EngineUnavailableError", "Reader", "RefusedError", "StoreUnavailableError"]
+__all__ = [
+    "Document",
+    "EngineClient",
+    "EngineUnavailableError",
+    "Reader",
+    "RefusedError",
+    "StoreFullError",
+    "StoreUnavailableError",
+]
 
 #: A JSON object.
 Document = dict[str, Any]

@@ -19,13 +19,17 @@ from waitress.buffers import OverflowableBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import BaseWSGIServer, create_server
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher
 
 from lease_scheduler.api.errors import FrameworkError
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE
 
 #: Bytes of a body after which nothing more is read and the connection ends.
 _MAXIMUM_READ = 1 << 30
+
+#: Paths that are served by threads of their own, and how many those are: they answer while all others wait.
+_QUICK_PATHS = frozenset({"/healthcheck"})
+_QUICK_THREADS = 2
 
 #: Seconds that answers have to get through when the server ends, and between two looks at them.
 _PATIENCE = 5.0
@@ -73,9 +77,17 @@ class Server:
         )
         # A name such as localhost may stand for several addresses.
         self._sockets = [each for each in self._dispatchers.values() if isinstance(each, BaseWSGIServer)]
+        self._quick = ThreadedTaskDispatcher()
+        self._quick.set_thread_count(_QUICK_THREADS)
         for each in self._sockets:
             each.channel_class = _channel_class(settings.maximum_body)
+            each.add_task = self._add_task
         self._thread = threading.Thread(target=self._server.run, name="rest", daemon=True)
+
+    def _add_task(self, channel: HTTPChannel) -> None:
+        """Have the next request of a connection served."""
+        is_quick = bool(channel.requests) and getattr(channel.requests[0], "path", "") in _QUICK_PATHS
+        (self._quick if is_quick else self._server.task_dispatcher).add_task(channel)
 
     @property
     def url(self) -> str:
@@ -96,6 +108,7 @@ class Server:
         trigger.pull_trigger(self._refuse)
         end_at = time.monotonic() + _PATIENCE
         self._server.task_dispatcher.shutdown(timeout=_PATIENCE)
+        self._quick.shutdown(timeout=max(0.0, end_at - time.monotonic()))
         while self._is_sending() and time.monotonic() < end_at:
             time.sleep(_PAUSE)
         left: dict[int, Any] = {}

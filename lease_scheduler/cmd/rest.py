@@ -15,15 +15,20 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.guard import LocalOnly
-from lease_scheduler.api.interfaces import EngineClient, Reader
+from lease_scheduler.api.health import Health, HealthPage
 from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.cloud.driver import WaitingClock
 from lease_scheduler.cmd.trusts import KeystoneTrusts
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.store.sql.reader import SqlReader
 
 Application = Callable[..., Any]
+
+#: Seconds that the engine has to answer a health check.
+_PING_SECONDS = 5.0
 
 #: Connections that a server keeps open at most; the calendar pages of many people among them.
 _CONNECTIONS = 2_000
@@ -31,8 +36,8 @@ _CONNECTIONS = 2_000
 
 def application(
     conf: cfg.ConfigOpts,
-    engine: EngineClient,
-    reader: Reader,
+    engine: RpcEngineClient,
+    reader: SqlReader,
     clock: WaitingClock,
     registry: CollectorRegistry | None = None,
     *,
@@ -53,7 +58,9 @@ def application(
 
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
-    others: dict[str, Application] = {"/healthcheck": Healthcheck(None, conf)}
+    checks = {"engine": lambda: engine.ping(_PING_SECONDS), "database": reader.problem}
+    health = HealthPage(Health(checks), Healthcheck(None, conf))
+    others: dict[str, Application] = {"/healthcheck": health}
     if registry is not None:
         app = RequestMetrics(registry).measured(app)
         if shows_metrics:

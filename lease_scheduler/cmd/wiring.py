@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,12 @@ from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.values import ahead_options, operation_quantile, planning_options
 from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, StoreUnavailableError
+from lease_scheduler.model.errors import (
+    EngineUnavailableError,
+    InvalidValueError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.rpc.client import RpcEngineClient
@@ -47,8 +53,12 @@ from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
+
+#: Real seconds for which requests are refused, because the disk is full, until it is looked again.
+_REFUSING = 3.0
 
 
 def database(conf: cfg.ConfigOpts) -> Database:
@@ -278,9 +288,27 @@ class EngineService:
                 self._policies.replace({})
 
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
-        # Options do not change while the plan is built.
-        with self._changing:
-            return self._build(on_broken)
+        try:
+            # Options do not change while the plan is built.
+            with self._changing:
+                return self._build(on_broken)
+        except Exception as error:
+            if not is_full(error):
+                raise
+            self._refuse_for_a_while()
+            raise StoreFullError(FULL) from error
+
+    def _refuse_for_a_while(self) -> None:
+        """Tell whoever asks that the disk is full, instead of letting them wait for nobody."""
+
+        def refuse(context: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+            raise StoreFullError(FULL)
+
+        server = rpc_server(self._transport, self._conf.service.site, self._name, defaultdict(lambda: refuse))
+        server.start()
+        self.leadership.wait_for_stop(_REFUSING)
+        server.stop()
+        server.wait()
 
     def _build(self, on_broken: Callable[[], None]) -> Leader:
         conf = self._conf
@@ -352,6 +380,7 @@ class EngineService:
             "update_property": pool.update_property,
             "create_series": series.create,
             "delete_series": series.delete,
+            "ping": lambda context: {"problem": site.problem()},
             "reconcile": lambda context: dict(site.reconcile()),
         }
         server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
@@ -392,7 +421,10 @@ def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
 def engine_client(conf: cfg.ConfigOpts) -> RpcEngineClient:
     """The API's way to the engine."""
     transport = rpc_transport(conf)
-    return RpcEngineClient(transport, conf.service.site, conf.service.engine_timeout)
+    threads = conf.api.threads
+    # Some threads are left for what needs no engine.
+    places = max(1, threads - max(1, threads // 4))
+    return RpcEngineClient(transport, conf.service.site, conf.service.engine_timeout, places)
 
 
 def for_api(conf: cfg.ConfigOpts) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:

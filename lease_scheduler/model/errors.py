@@ -73,3 +73,7 @@ class EngineUnavailableError(LeaseSchedulerError):
 
 class StoreUnavailableError(LeaseSchedulerError):
     """The database does not answer; the same request may succeed later."""
+
+
+class StoreFullError(EngineUnavailableError, StoreUnavailableError):
+    """The database has no room left; the same request may succeed when an operator has made some."""

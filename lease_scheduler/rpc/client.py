@@ -10,6 +10,7 @@ from typing import Any
 import oslo_messaging
 
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
+from lease_scheduler.rpc.gate import Gate
 from lease_scheduler.rpc.server import VERSION, topic
 
 Document = dict[str, Any]
@@ -41,9 +42,11 @@ class RpcEngineClient:
 
     :param transport: oslo.messaging transport
     :param timeout: seconds that the engine may take
+    :param places: requests that may wait for it at the same time
     """
 
-    def __init__(self, transport: Any, site: str, timeout: float = 30.0) -> None:
+    def __init__(self, transport: Any, site: str, timeout: float = 30.0, places: int = 64) -> None:
+        self._gate = Gate(places)
         target = oslo_messaging.Target(topic=topic(site), version=VERSION)
         self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN, retry=_RETRIES)
         self._timeout = timeout
@@ -51,7 +54,9 @@ class RpcEngineClient:
     def _ask(self, context: Document, method: str, **arguments: Any) -> Document:
         context = {**context, "expires": time.time() + self._timeout}
         try:
-            answer = self._call_in_time(context, name=method, arguments=arguments)
+            with self._gate.turn(self._timeout):
+                answer = self._call_in_time(context, self._timeout, name=method, arguments=arguments)
+                self._gate.answered()
         except _NO_ANSWER as error:
             raise EngineUnavailableError("no engine answered in time; try again later") from error
         refusal = answer.get("error")
@@ -63,7 +68,23 @@ class RpcEngineClient:
             raise EngineFailedError(refusal["message"])
         raise RefusedError(refusal["code"], refusal["message"], refusal["field"], refusal["alternatives"])
 
-    def _call_in_time(self, context: Document, **request: Any) -> Document:
+    def ping(self, seconds: float) -> str | None:
+        """Look whether the engine works; None if it does, else what is wrong with it.
+
+        It takes no turn, as it is to tell of an engine that is stuck.
+
+        :param seconds: how long to wait for an answer
+        """
+        context = {"expires": time.time() + seconds}
+        try:
+            answer = self._call_in_time(context, seconds, name="ping", arguments={})
+        except _NO_ANSWER:
+            return "does not answer"
+        refusal = answer.get("error")
+        problem = answer["answer"]["problem"] if refusal is None else refusal["message"]
+        return None if problem is None else str(problem)
+
+    def _call_in_time(self, context: Document, seconds: float, **request: Any) -> Document:
         """The answer to a request.
 
         The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
@@ -73,13 +94,14 @@ class RpcEngineClient:
 
         def call() -> None:
             try:
-                answer.set_result(self._client.call(context, "request", **request))
+                client = self._client.prepare(timeout=seconds + _MARGIN)
+                answer.set_result(client.call(context, "request", **request))
             except BaseException as error:
                 answer.set_exception(error)
 
         Thread(target=call, name="engine-request", daemon=True).start()
         # The transport's own limit comes first if it has got as far as that.
-        return answer.result(self._timeout + 2 * _MARGIN)
+        return answer.result(seconds + 2 * _MARGIN)
 
     def create_lease(self, context: Document, lease: Document) -> Document:
         """Admit and plan a new lease."""

@@ -9,6 +9,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any, Protocol
 
+from lease_scheduler.model.errors import StoreFullError
+
 LOG = logging.getLogger(__name__)
 
 #: Real seconds between two looks at the lock, between two signs of life, and between two attempts to build the plan.
@@ -21,6 +23,10 @@ PATIENCE = 15.0
 
 #: Real seconds for which a deposed engine stays away from the lock, so that whoever leads without it may take it.
 _PAUSE_OF_THE_DEPOSED = 5.0
+
+
+#: Real seconds between two lines about one and the same reason why this engine cannot lead.
+_BETWEEN_COMPLAINTS = 60.0
 
 
 class Lock(Protocol):
@@ -67,6 +73,34 @@ class Silence:
         return monotonic() - self._since
 
 
+class _Complaints:
+    """Tells why this engine cannot lead: an error in full when it is a new one, then in a line now and then."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._told = 0.0
+        self._attempts = 0
+
+    def tell(self, error: Exception) -> None:
+        """Log an error, unless the same was logged not long ago."""
+        first = (str(error).splitlines() or [""])[0]
+        what = f"{type(error).__name__}: {first}"
+        self._attempts += 1
+        if isinstance(error, StoreFullError):
+            what = str(error)
+        if what != self._last:
+            self._last, self._told, self._attempts = what, monotonic(), 1
+            known = isinstance(error, StoreFullError)
+            LOG.error("this engine cannot lead; it tries again: %s", what, exc_info=None if known else error)
+        elif monotonic() - self._told >= _BETWEEN_COMPLAINTS:
+            self._told = monotonic()
+            LOG.error("this engine cannot lead, after %d attempts; it tries again: %s", self._attempts, what)
+
+    def forget(self) -> None:
+        """It leads, or another one does."""
+        self._last = ""
+
+
 class Leadership:
     """A thread that leads whenever it can: when it has the lock, or whoever has it shows no sign of life.
 
@@ -95,6 +129,7 @@ class Leadership:
         self._stopped = Event()
         self._broken = Event()
         self.is_leading = Event()
+        self._complaints = _Complaints()
         self._thread = Thread(target=self._run, name="leadership", daemon=True)
 
     def start(self) -> None:
@@ -106,6 +141,10 @@ class Leadership:
         self._stopped.set()
         self._broken.set()
         self._thread.join()
+
+    def wait_for_stop(self, seconds: float) -> None:
+        """Wait, unless it is told to stop."""
+        self._stopped.wait(seconds)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -119,8 +158,9 @@ class Leadership:
                         self._give_back()
                     if self._is_deposed():
                         pause = _PAUSE_OF_THE_DEPOSED
-            except Exception:
-                LOG.exception("this engine cannot lead; it tries again")
+                self._complaints.forget()
+            except Exception as error:
+                self._complaints.tell(error)
             self._stopped.wait(pause)
 
     def _take(self) -> None:
@@ -175,8 +215,8 @@ class Leadership:
             while not over.wait(_PAUSE):
                 try:
                     alive = self._heartbeat()
-                except Exception:
-                    LOG.warning("this engine can give no sign of life", exc_info=True)
+                except Exception as error:
+                    LOG.warning("this engine can give no sign of life: %s", error)
                     alive = False
                 if not alive:
                     LOG.warning("this engine may not go on to lead")

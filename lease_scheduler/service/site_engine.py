@@ -29,7 +29,7 @@ from lease_scheduler.engine.records import (
     Intent,
     SeriesRecord,
 )
-from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError
+from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE
@@ -55,6 +55,7 @@ from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
+from lease_scheduler.store.sql.faults import FULL, is_full
 
 LOG = logging.getLogger(__name__)
 
@@ -64,6 +65,9 @@ _MOMENT = 0.5
 #: Longest real seconds between two looks at the clock. A wait is not cut short when somebody sets the clock, and does
 #: not count the time for which a machine sleeps.
 _LONGEST_WAIT = 2.0
+
+#: Real seconds after which a step is told of as one that may hang.
+_LONG_STEP = 5.0
 
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
@@ -125,6 +129,8 @@ class SiteEngine:
         self._woken = False
         self._closed = False
         self._broken = False
+        #: Real instant at which the present step began.
+        self._begun: float | None = None
         snapshot = store.load()
         self.hosts: dict[int, HostRecord] = {host.host_id: host for host in snapshot.hosts}
         self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
@@ -251,6 +257,7 @@ class SiteEngine:
                 raise EngineUnavailableError("the request waited for too long; try again later")
             refused: LeaseSchedulerError | None = None
             began = time.perf_counter()
+            self._begun = time.monotonic()
             try:
                 # A clock that is set back must not take the plan along.
                 self.work.now = max(self.work.now, self.clock.now())
@@ -264,12 +271,26 @@ class SiteEngine:
                 self._write(time.perf_counter() - began)
             except BaseException as error:
                 self._break()
+                if isinstance(error, Exception) and is_full(error):
+                    LOG.error("%s; the plan is built anew", FULL)
+                    raise StoreFullError(FULL) from error
                 if isinstance(error, Exception):
                     LOG.exception("what was planned could not be written; the plan is built anew")
                     raise EngineUnavailableError("what was planned could not be written down; try again") from error
                 raise
+            finally:
+                self._begun = None
             if refused is not None:
                 raise refused
+
+    def problem(self) -> str | None:
+        """Return what keeps this engine from working at present, or None; never waits for long."""
+        if self._broken:
+            return "the engine builds its plan anew"
+        begun = self._begun
+        if begun is not None and (seconds := time.monotonic() - begun) > _LONG_STEP:
+            return f"the engine has been busy with one step for {seconds:.0f} s"
+        return None
 
     def _note_outages(self) -> None:
         """Keep which hosts are out of service, so that it is known after a restart."""

@@ -12,6 +12,15 @@ from tests.servers.base import OwnProcess, Server, find_program
 from tests.servers.databases import answers, execute
 
 
+def check_installed() -> None:
+    """Look whether what is needed is there.
+
+    :raises MissingServerError: it is not
+    """
+    find_program("mariadb-install-db")
+    find_program("mariadbd")
+
+
 class MariaDB(Server):
     """MariaDB on a loopback port and a socket of its own, without the system's options.
 

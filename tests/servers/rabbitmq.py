@@ -127,6 +127,15 @@ class RabbitMQ(Server):
         process.end(signal.SIGTERM, 60)
 
 
+def check_installed() -> None:
+    """Look whether what is needed is there.
+
+    :raises MissingServerError: it is not
+    """
+    _scripts()
+    find_program("epmd")
+
+
 def _scripts() -> Path:
     """The package's own scripts; those in the folders for programs insist on root or the user rabbitmq."""
     for folder in sorted(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin"), reverse=True):

@@ -7,14 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from oslo_db.exception import DBConnectionError
+from oslo_db.exception import DBConnectionError, DBError
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, func, or_, select
 from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.blazar import states_of
-from lease_scheduler.model.errors import RefusedError, StoreUnavailableError
+from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.store.sql import views
+from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.schema import (
     BREACHES,
     FLOATING_IPS,
@@ -74,8 +75,21 @@ class SqlReader:
         try:
             with self._database.connect() as connection:
                 yield connection
-        except (DBConnectionError, OperationalError) as error:
+        except (DBError, OperationalError) as error:
+            if is_full(error):
+                raise StoreFullError(FULL) from error
+            if not isinstance(error, DBConnectionError | OperationalError):
+                raise
             raise StoreUnavailableError("the database does not answer") from error
+
+    def problem(self) -> str | None:
+        """Return what is wrong with the database, or None; waits for it as long as that takes."""
+        try:
+            with self._connection() as connection:
+                connection.execute(select(1))
+        except StoreFullError as error:
+            return str(error)
+        return None
 
     # -- leases ----------------------------------------------------------------------------------------------
 

@@ -82,5 +82,13 @@ def _run(*command: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingServerError(f"OpenStack's services cannot be installed: {error}") from error
     if ended.returncode:
-        reason = ended.stderr.strip().splitlines()[-1:] or [f"status {ended.returncode}"]
-        raise MissingServerError(f"OpenStack's services cannot be installed: {reason[0]}")
+        raise MissingServerError(
+            f"OpenStack's services cannot be installed: {reason_of(ended.stderr, ended.returncode)}"
+        )
+
+
+def reason_of(errors: str, status: int) -> str:
+    """Return why pip failed: its last error that names something, not the advice that may follow."""
+    lines = [line.strip() for line in errors.strip().splitlines() if line.strip()]
+    named = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    return (named or lines or [f"status {status}"])[-1]

@@ -1,0 +1,52 @@
+"""What an error of a database means for operators."""
+
+from __future__ import annotations
+
+import errno
+import re
+import sqlite3
+from collections.abc import Iterator
+
+#: What is told where a database cannot write because its disk is full.
+FULL = "the disk of the database is full; nothing can be written until there is room again"
+
+#: Codes of SQLite: no room in the file of the database, and none to enlarge the one that its connections share.
+_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+#: Numbers of errors of MariaDB and MySQL: ER_DISK_FULL, ER_RECORD_FILE_FULL.
+_FULL_NUMBERS = frozenset({1021, 1114})
+#: Number of the error of the operating system in the text of other errors of theirs (ER_ERROR_ON_WRITE, ER_GET_ERRNO).
+_FULL_TEXT = re.compile(rf"(?:Errcode: |[Ee]rror |errno: ){errno.ENOSPC}\b|No space left on device")
+#: SQLSTATE disk_full.
+_FULL_STATE = "53100"
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, says that a disk is full."""
+    return any(_says_full(each) for each in _chain(error))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything that led to it."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        inner = [getattr(each, "orig", None), getattr(each, "inner_exception", None)]
+        waiting += [each.__cause__, each.__context__, *(one for one in inner if isinstance(one, BaseException))]
+
+
+def _says_full(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return True
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) in _FULL_CODES
+    if getattr(error, "pgcode", None) == _FULL_STATE:
+        return True
+    if type(error).__module__.startswith("pymysql") and error.args:
+        text = str(error.args[-1])
+        return error.args[0] in _FULL_NUMBERS or _FULL_TEXT.search(text) is not None
+    return False

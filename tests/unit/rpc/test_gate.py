@@ -1,0 +1,56 @@
+"""An engine that is stuck does not take all threads that ask it; one that is only busy has nobody turned away."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.rpc.gate import Gate
+from tests.servers.base import wait_until
+
+
+def test_a_stuck_engine() -> None:
+    """As many wait as there are places; the others are turned away, later ones at once."""
+    gate, release = Gate(2, silence=0.3), Event()
+
+    def ask() -> float:
+        begun = time.monotonic()
+        try:
+            with gate.turn(60):
+                release.wait(60)
+        except EngineUnavailableError:
+            return time.monotonic() - begun
+        return -1
+
+    with ThreadPoolExecutor(10) as pool:
+        asked = [pool.submit(ask) for _ in range(6)]
+        assert wait_until(lambda: sum(each.done() for each in asked) == 4, 10)
+        assert 0 <= pool.submit(ask).result(10) < 0.25, "the engine is known to be stuck by now"
+        release.set()
+        assert sorted(each.result() for each in asked)[:2] == [-1, -1]
+
+
+def test_a_busy_engine() -> None:
+    """It answers one after the other, so everybody gets a turn, however many they are."""
+    gate = Gate(2, silence=2.0)
+
+    def ask(_: int) -> None:
+        with gate.turn(60):
+            time.sleep(0.1)
+            gate.answered()
+
+    with ThreadPoolExecutor(80) as pool:
+        list(pool.map(ask, range(80)))
+
+
+def test_a_long_silence_before_the_first_request_is_none() -> None:
+    gate = Gate(1, silence=0.1)
+    time.sleep(0.3)
+    with gate.turn(1):
+        pass
+    with pytest.raises(EngineUnavailableError, match="1 requests wait"), gate.turn(1), gate.turn(1):
+        pass
