@@ -23,6 +23,20 @@ class HostFailure:
 
 
 @dataclass(frozen=True)
+class HostOccupation:
+    """Servers on a host that do not give way to leases.
+
+    :ivar host: host number
+    :ivar start: when they came
+    :ivar end: when they go
+    """
+
+    host: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class CloudBehaviour:
     """How a simulated cloud differs from the plan. The default does everything exactly as planned.
 
@@ -40,6 +54,7 @@ class CloudBehaviour:
     :ivar image_transfer_factor: real over planned time of image transfers that are planned
     :ivar image_transfer_failure_probability: share of those that fail
     :ivar host_failures: hosts that die
+    :ivar occupations: hosts on which others are, so that no lease that is to begin there gets them
     :ivar seed: of the random numbers
     """
 
@@ -55,6 +70,7 @@ class CloudBehaviour:
     image_transfer_factor: float = 1.0
     image_transfer_failure_probability: float = 0.0
     host_failures: tuple[HostFailure, ...] = ()
+    occupations: tuple[HostOccupation, ...] = ()
     seed: int = 0
 
     def operation_seconds(self, operation: Operation, image_seconds: float, random: Random) -> int:
@@ -71,6 +87,12 @@ class CloudBehaviour:
         }.get(operation.kind)
         seconds = planned * factor if factor is not None else self.boot_time + image_seconds
         return self._scattered(seconds, random)
+
+    def occupied(self, operation: Operation) -> frozenset[int]:
+        """Return the hosts that an operation does not get when it begins."""
+        wanted = set(operation.assignment) - operation.without
+        now = operation.begun
+        return frozenset(each.host for each in self.occupations if each.host in wanted and each.start <= now < each.end)
 
     def transfer_seconds(self, planned: int, random: Random) -> int:
         """How long a planned image transfer really takes."""

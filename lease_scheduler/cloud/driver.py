@@ -36,6 +36,18 @@ class StepFailedError(LeaseSchedulerError):
         self.host = host
 
 
+class HostsOccupiedError(StepFailedError):
+    """Hosts that a lease cannot have, because servers are on them that do not give way.
+
+    :ivar servers: name of the host -> ids of these servers, which only operators are told
+    """
+
+    def __init__(self, servers: Mapping[str, Collection[str]]) -> None:
+        self.servers = {host: tuple(sorted(ids)) for host, ids in sorted(servers.items())}
+        places = (f"{', '.join(ids)} on {host}" for host, ids in self.servers.items())
+        super().__init__(f"servers do not give way: {'; '.join(places)}", next(iter(self.servers), None))
+
+
 @dataclass(frozen=True)
 class Order:
     """An operation with all that a cloud needs to carry it out.
@@ -43,6 +55,7 @@ class Order:
     :ivar intent_id: its number
     :ivar operation: what to do; none to destroy everything of the lease
     :ivar is_over: whether the lease has come to its end, so that nothing is kept for another attempt
+    :ivar without: names of hosts of the plan that the lease does without, because others are on them
     :ivar document: what the consumer said of it; none if the lease is not known (any more)
     :ivar hosts: name of the host of each VM
     :ivar start: when the consumer's own servers may begin
@@ -58,6 +71,7 @@ class Order:
     step: int = 0
     start: int = 0
     is_over: bool = False
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.transfer import Transfer
 
+#: Operations that begin on hosts on which others may be.
+_TAKING_HOSTS = frozenset({OperationKind.START, OperationKind.RESUME})
+
 
 class SimulatedCloud:
     """Carries out operations in simulated time, and knows what planning must not know: how long the work really takes.
@@ -40,11 +43,16 @@ class SimulatedCloud:
         lease_id = operation.lease_id
         if operation.kind in UNAWAITED:
             # The work goes on, and nobody waits for it.
+            self._adjust(operation)
             return
         turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
         over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
         if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
             self._stop_working(lease_id, operation.begun)
+        occupied = self._behaviour.occupied(operation) if operation.kind in _TAKING_HOSTS else frozenset()
+        if occupied:
+            self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
+            return
         # What has no VMs has nothing that could fail.
         if operation.assignment and self._behaviour.fails(operation.kind, self._random):
             host = operation.assignment[self._random.randrange(len(operation.assignment))]
@@ -60,6 +68,15 @@ class SimulatedCloud:
             if real is not None:
                 left = max(0, real - self._work_done.get(lease_id, 0))
                 self._push(CloudEvent(EventKind.ENDED, since + left, lease_id), turn)
+
+    def _adjust(self, operation: Operation) -> None:
+        """Report whether a running lease gets the hosts of a change."""
+        lease_id, now, occupied = operation.lease_id, operation.begun, self._behaviour.occupied(operation)
+        turn = self._turn.get(lease_id, 0)
+        if occupied:
+            self._push(CloudEvent(EventKind.FAILED, now, lease_id, reason="others", occupied=occupied), turn)
+        elif self._behaviour.occupations and not operation.without:
+            self._push(CloudEvent(EventKind.ADJUSTED, now, lease_id), turn)
 
     def bring(self, transfer: Transfer, now: int) -> None:
         """Bring a disk image to hosts; the end is reported when it is over."""

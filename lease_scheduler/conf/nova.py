@@ -67,6 +67,25 @@ OPTIONS: list[cfg.Opt] = [
         help="Seconds after the planned end of a preemption when servers are switched off, and after which again they "
         "are deleted, as far as escalation allows.",
     ),
+    cfg.StrOpt(
+        "intruders",
+        default="refuse",
+        choices=[
+            ("refuse", "they are left alone: the lease gets other hosts, or does without until they have gone"),
+            ("shelve", "they are shelved, and unshelved where there is room for them"),
+            ("migrate", "they are migrated to other hosts, running on if they run"),
+        ],
+        help="What is done with ordinary servers on a host that a lease is to have: servers that no lease explains and "
+        "that do not give way. An administrator has forced them there, or on_demand_horizon of nova-scheduler has let "
+        "them in. Operators are told of each in any case (lease.event.occupied).",
+    ),
+    cfg.IntOpt(
+        "intruder_patience",
+        default=60,
+        min=0,
+        help="Seconds after the planned start of a lease when a server that was told to leave its host, and has not, "
+        "counts as one that stays; the lease then gets another host or does without this one.",
+    ),
     cfg.FloatOpt(
         "lost_after",
         default=60.0,

@@ -128,7 +128,7 @@ class Changes:
         """A lease under way that has new terms, with what it did by the old ones."""
         state = self._state
         if lease.missing_since is not None:
-            lost = sum(host in state.dead_hosts for host in reshaped.reservations[0].assignment)
+            lost = sum(host in state.missing_hosts(reshaped) for host in reshaped.reservations[0].assignment)
             reshaped = state.put(state.breaches.without(reshaped, lost, now))
         return state.count_anew(lease, reshaped, now)
 

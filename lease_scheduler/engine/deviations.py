@@ -6,18 +6,19 @@ nothing else is left, ended with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
@@ -212,6 +213,36 @@ class Deviations:
         self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
         self._make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
 
+    def place_anew(self, lease: Lease, away: Collection[int], now: int) -> Lease | None:
+        """Find hosts for the interval of a reservation that has not begun.
+
+        Nothing of it is left in the cloud.
+
+        :param away: indices of the VMs that must leave their hosts; the others keep theirs if they can
+        :return: its new value, or None if there are no such hosts; the plan is as it was then
+        """
+        first = lease.reservations[0]
+        start = max(now, first.run_start)
+        rest = replace(lease.request, duration=first.run_end - start)
+        present = Present.of(rest, [None if vm in away else host for vm, host in enumerate(first.assignment)])
+        self._state.put(replace(lease, reservations=()))
+        try:
+            return self._place_at(lease, rest, start, now, present)
+        except NotPlannableError:
+            self._state.put(lease)
+            return None
+
+    def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
+        """The cloud could not have hosts vacated for a lease that waits for a better place, or for other hosts.
+
+        That is not the lease's fault, so it is tried as often as it takes.
+        """
+        if kind is OperationKind.RESUME:
+            self._put_away(lease, now, reason)
+            return
+        self._state.cloud.discard(lease.lease_id, now)
+        self.replace_lost(lease, now, reason)
+
     def _put_away(self, lease: Lease, now: int, reason: str) -> None:
         """What could not be brought back is suspended again; nothing of the work is lost."""
         if lease.active_since is not None:
@@ -238,7 +269,7 @@ class Deviations:
             if self._keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND:
                 # It is suspended in time, and waits then.
                 return
-            self._tell_of_lost_terms(lease)
+            self.tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
 
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
@@ -285,22 +316,30 @@ class Deviations:
 
     def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
         """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
-        context = self._state.planner.context
         rest = replace(lease.request, duration=end - start) if end > start else None
         try:
             if rest is None:
                 raise NotPlannableError("nothing of its interval is left")
-            reservation, in_the_way = place_exactly(
-                context, rest, start, now, may_preempt=lease.kind is LeaseKind.RESERVATION
-            )
+            self._place_at(lease, rest, start, now)
         except NotPlannableError:
-            self._tell_of_lost_terms(lease)
+            self.tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and no other hosts are free")
             return False
+        return True
+
+    def _place_at(
+        self, lease: Lease, rest: LeaseRequest, start: int, now: int, present: Present | None = None
+    ) -> Lease:
+        """Give a lease that has no place one that begins at an instant.
+
+        :raises NotPlannableError: there is none
+        """
+        context = self._state.planner.context
+        may_preempt = lease.kind is LeaseKind.RESERVATION
+        reservation, in_the_way = place_exactly(context, rest, start, now, may_preempt=may_preempt, present=present)
         self._state.recorder.count("moved_reservations")
         make_room(context, in_the_way, start, reservation.end, now)
-        self._state.put(replace(lease, reservations=(reservation,)))
-        return True
+        return self._state.put(replace(lease, reservations=(reservation,)))
 
     def move(self, lease: Lease, now: int, why: str) -> None:
         """Look for another place for a lease that cannot keep the one that is planned for it."""
@@ -370,7 +409,7 @@ class Deviations:
                 context, rest, begin, now, may_preempt=lease.kind is LeaseKind.RESERVATION
             )
         except NotPlannableError:
-            self._tell_of_lost_terms(loose)
+            self.tell_of_lost_terms(loose)
             if reservation.run_end <= free_at:
                 self.fail(loose, now, "its hosts were not free before it was over")
                 return
@@ -433,7 +472,8 @@ class Deviations:
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 
-    def _tell_of_lost_terms(self, lease: Lease) -> None:
+    def tell_of_lost_terms(self, lease: Lease) -> None:
+        """Have it known that a lease that has not begun will not begin as promised."""
         if lease.started is None and not lease.is_offered:
             self._state.recorder.terms_lost(lease)
 

@@ -422,7 +422,9 @@ class Engine:
     def outages(self) -> dict[str, tuple[int, int | None]]:
         """Hosts that are out of service: since when, and until when that is thought to be so, none if for good."""
         plan = self._state.planner.plan
-        known = {plan.site.hosts[host].name: plan.outage(host) for host in sorted(plan.outages)}
+        # A host that others are on is in service, and is looked at again within a minute.
+        out = sorted(plan.outages - self._state.occupied.keys())
+        known = {plan.site.hosts[host].name: plan.outage(host) for host in out}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
 
     # -- disk images -------------------------------------------------------------------------------------

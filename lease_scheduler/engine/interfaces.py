@@ -45,6 +45,7 @@ class Operation:
     :ivar due: when it is over according to the plan
     :ivar migration: for ``MIGRATE``, what moves
     :ivar image: the lease's disk image, none if it has none
+    :ivar without: numbers of hosts of the assignment that are left out, because others are on them
     """
 
     kind: OperationKind
@@ -54,6 +55,7 @@ class Operation:
     due: int
     migration: MigrationRound | None = None
     image: DiskImage | None = None
+    without: frozenset[int] = frozenset()
 
 
 class EventKind(Enum):
@@ -63,6 +65,8 @@ class EventKind(Enum):
     FAILED = "failed"
     ENDED = "ended"
     LOST = "lost"
+    #: A running lease has all the hosts that an ``ADJUST`` was to give it.
+    ADJUSTED = "adjusted"
     HOST_DOWN = "host-down"
     HOST_CLOSED = "host-closed"
     HOST_UP = "host-up"
@@ -84,6 +88,8 @@ class CloudEvent:
     :ivar transfer: number of the transfer that is completed or failed, none if it is about something else. With a host,
         the image is there or cannot be brought there, and the transfer goes on; without, it is over, and so it went for
         all hosts that were not named
+    :ivar occupied: hosts that the lease does not get because servers are on them that do not give way; the operation or
+        a change of its hosts, has failed
     """
 
     kind: EventKind
@@ -92,6 +98,7 @@ class CloudEvent:
     host: int | None = None
     reason: str = ""
     transfer: int | None = None
+    occupied: frozenset[int] = frozenset()
 
 
 class Clock(Protocol):

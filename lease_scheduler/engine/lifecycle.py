@@ -7,6 +7,7 @@ from dataclasses import replace
 from lease_scheduler.engine.agenda import Due
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import EXPIRED, Offers
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
@@ -20,10 +21,11 @@ _BEGINNINGS = frozenset({Due.START, Due.MIGRATE, Due.RESUME})
 class Lifecycle:
     """Does what is due and follows up what the cloud has completed."""
 
-    def __init__(self, state: EngineState, deviations: Deviations, offers: Offers) -> None:
+    def __init__(self, state: EngineState, deviations: Deviations, offers: Offers, occupied: OccupiedHosts) -> None:
         self._state = state
         self._deviations = deviations
         self._offers = offers
+        self._occupied = occupied
 
     # -- what is due -------------------------------------------------------------------------------------
 
@@ -62,6 +64,8 @@ class Lifecycle:
         if self._state.options.keeps_saved_work and lease.saved_on is not None:
             self._state.failed_boots.pop(lease.lease_id, None)
             self._state.recorder.hosts_whole(active)
+        self._occupied.begun(active, now)
+        active = self._state.lease(active.lease_id) or active
         if now > active.reservations[0].run_start:
             self._deviations.started_late(active, now)
 

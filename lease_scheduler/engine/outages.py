@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.engine.deviations import Deviations, most_binding
-from lease_scheduler.engine.state import EngineState
+from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import hosts_of, reshape
@@ -34,6 +34,7 @@ class Outages:
     def host_down(self, host: int, now: int) -> None:
         """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
         state = self._state
+        state.vacate(host)
         if host in state.planner.plan.outages and host not in state.closed_hosts:
             return
         state.closed_hosts.discard(host)
@@ -45,6 +46,7 @@ class Outages:
         state = self._state
         if host in state.closed_hosts:
             return
+        state.vacate(host)
         state.closed_hosts.add(host)
         if host not in state.planner.plan.outages:
             self._take_away(host, now, FOREVER)
@@ -58,6 +60,7 @@ class Outages:
         host = self._number(name)
         if until is not None and until <= now:
             raise InvalidValueError("until", "must be in the future")
+        self._state.vacate(host)
         if host not in self._state.planner.plan.outages:
             self._state.recorder.count("host_failures")
         self._state.closed_hosts.discard(host)
@@ -68,7 +71,9 @@ class Outages:
 
         :raises InvalidValueError: there is no such host
         """
-        self.host_up(self._number(name), now)
+        number = self._number(name)
+        self._state.vacate(number)
+        self.host_up(number, now)
 
     def _number(self, name: str) -> int:
         number = self._state.planner.plan.site.index.get(name)
@@ -91,55 +96,76 @@ class Outages:
         is_there = self._is_physical(lease) and first is not None and host in first.assignment
         if host in self._state.closed_hosts and (is_there or saved_there):
             return
-        if is_there and self._goes_on_without(lease):
-            self._replace_hosts(lease, now, is_known=False)
+        if is_there and self.goes_on_without(lease):
+            self.replace_hosts(lease, now, _HOST_FAILED)
         elif is_there or saved_there:
             self._state.cloud.discard(lease.lease_id, now)
             self._deviations.replace_lost(lease, now, _HOST_FAILED)
         elif any(host in r.assignment and r.start < until for r in lease.reservations):
             self._deviations.move(lease, now, _HOST_FAILED)
 
-    def _goes_on_without(self, lease: Lease) -> bool:
+    def goes_on_without(self, lease: Lease) -> bool:
         """Whether a lease promises capacity, of which its consumer may use what is left."""
         runs = lease.active_since is not None and lease.lease_id not in self._state.operations
-        return runs and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+        return runs and lease.kind in FIXED_KINDS
 
-    def _replace_hosts(self, lease: Lease, now: int, *, is_known: bool) -> None:
-        """Other hosts for the VMs of a running lease whose hosts are dead; without any the lease goes on as it is.
+    def replace_hosts(self, lease: Lease, now: int, why: str) -> bool:
+        """Find other hosts for the VMs of a running lease that cannot use theirs; without any it goes on as it is.
 
         A compute service that is silent for a while need not mean that the VMs are gone.
 
-        :param is_known: whether it was said already that hosts are missing
+        :param why: what happened to its hosts, for people
+        :return: whether there are any
         """
-        state, dead = self._state, self._state.dead_hosts
+        state, missing = self._state, self._state.missing_hosts(lease)
         before = lease.reservations[0].assignment
-        lost = tuple(vm for vm, host in enumerate(before) if host in dead)
+        lost = tuple(vm for vm, host in enumerate(before) if host in missing)
         unchanged = tuple(range(lease.request.node_count))
-        present = hosts_of(lease, lease.request, unchanged, dead)
+        present = hosts_of(lease, lease.request, unchanged, missing)
         assert present is not None
+        without = state.without.get(lease.lease_id, frozenset())
         try:
-            with state.late_hosts_held(now):
+            # Those on which others are may look free by now, but nobody has seen that yet.
+            with state.late_hosts_held(now), state.planner.plan.closed(without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
-            without = state.breaches.without(lease, len(lost), now)
-            if not is_known:
-                degraded = state.put(replace(without, reason=f"{_HOST_FAILED}, and no other is free"))
-                state.recorder.hosts_lost(degraded, lost, replaced=False)
-            elif without is not lease:
-                state.put(without)
-            return
+            self.goes_without(lease, now, missing, why)
+            return False
+        state.without.pop(lease.lease_id, None)
         state.recorder.count("moved_reservations")
-        whole = replace(state.breaches.whole(moved, now), reason=_HOST_FAILED)
+        whole = replace(state.breaches.whole(moved, now), reason=why)
         state.recorder.hosts_lost(state.put(whole), lost, replaced=True)
+        return True
+
+    def goes_without(self, lease: Lease, now: int, missing: frozenset[int], why: str) -> None:
+        """Note that a running lease goes on without some of its hosts, and tell its project, unless that is known."""
+        state = self._state
+        lost = tuple(vm for vm, host in enumerate(lease.reservations[0].assignment) if host in missing)
+        is_known = lease.missing_nodes == len(lost)
+        without = state.breaches.without(lease, len(lost), now)
+        if not is_known:
+            degraded = state.put(replace(without, reason=f"{why}, and no other is free"))
+            state.recorder.hosts_lost(degraded, lost, replaced=False)
+        elif without is not lease:
+            state.put(without)
+
+    def has_all(self, lease: Lease, now: int) -> None:
+        """Note that a running lease has all of its hosts again, if it has."""
+        state = self._state
+        if not self.goes_on_without(lease) or lease.missing_since is None:
+            return
+        if state.missing_hosts(lease).isdisjoint(lease.reservations[0].assignment):
+            state.recorder.hosts_whole(state.put(state.breaches.whole(lease, now)))
 
     def _heal(self, now: int) -> None:
         """Hosts for those who go on without; some may have come free or back."""
         state = self._state
         for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
-            if not self._goes_on_without(lease) or not lease.reservations:
+            if not self.goes_on_without(lease) or not lease.reservations:
                 continue
-            if not self._state.dead_hosts.isdisjoint(lease.reservations[0].assignment):
-                self._replace_hosts(lease, now, is_known=True)
+            missing = state.missing_hosts(lease)
+            if not missing.isdisjoint(lease.reservations[0].assignment):
+                self.replace_hosts(lease, now, _HOST_FAILED)
 
     @staticmethod
     def _is_on_hosts(lease: Lease) -> bool:
@@ -153,14 +179,14 @@ class Outages:
     def host_up(self, host: int, now: int) -> None:
         """A host is back, empty; leases that wait for a later place may use it at once."""
         plan = self._state.planner.plan
-        if host not in plan.outages:
+        if host not in plan.outages or host in self._state.occupied:
             return
         thought_away_until = plan.outage_end(host)
         self._state.closed_hosts.discard(host)
         plan.unblock(host)
-        for lease in [each for each in plan.leases.values() if self._goes_on_without(each)]:
+        for lease in [each for each in plan.leases.values() if self.goes_on_without(each)]:
             assignment = lease.reservations[0].assignment
-            if host in assignment and self._state.dead_hosts.isdisjoint(assignment):
+            if host in assignment and self._state.missing_hosts(lease).isdisjoint(assignment):
                 # What ran there went on, or can be begun again by its consumer.
                 whole = self._state.breaches.whole(lease, now)
                 if whole is not lease:
@@ -173,7 +199,7 @@ class Outages:
     def extend(self, now: int) -> None:
         """Hosts that are still down keep being so for a while, and who is planned there is moved."""
         plan = self._state.planner.plan
-        for host in sorted(plan.outages):
+        for host in sorted(plan.outages - self._state.occupied.keys()):
             if plan.outage_end(host) <= now:
                 self._take_away(host, now, now + self._state.options.host_repair_time)
         self._heal(now)

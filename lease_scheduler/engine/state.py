@@ -22,6 +22,9 @@ PREPARATION_INTERVAL = 5
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
 
+#: Kinds of leases that promise an interval.
+FIXED_KINDS = frozenset({LeaseKind.RESERVATION, LeaseKind.IMMEDIATE})
+
 #: Operations after which a lease has left its hosts; who follows there waits for their end.
 LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
 
@@ -75,6 +78,9 @@ class EngineState:
     :ivar preparations: when VMs may be booted ahead; entries may be stale
     :ivar failed_boots: how often the VMs of a lease could not be started
     :ivar lateness: how much longer operations take than planned
+    :ivar occupied: hosts on which somebody is who does not give way -> when that is looked at again; nothing is planned
+        there until then
+    :ivar without: lease -> hosts of its assignment that it does without, because others are on them
     :ivar follow: told of every change of a lease that is stored: its value before, its value now and the instant
     """
 
@@ -92,6 +98,8 @@ class EngineState:
     closed_hosts: set[int] = field(default_factory=set)
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+    occupied: dict[int, int] = field(default_factory=dict)
+    without: dict[str, frozenset[int]] = field(default_factory=dict)
     follow: Callable[[Lease | None, Lease, int], None] | None = None
 
     def __post_init__(self) -> None:
@@ -124,7 +132,24 @@ class EngineState:
     @property
     def dead_hosts(self) -> frozenset[int]:
         """Hosts on which nothing runs any more."""
-        return frozenset(self.planner.plan.outages) - self.closed_hosts
+        return frozenset(self.planner.plan.outages) - self.closed_hosts - self.occupied.keys()
+
+    def missing_hosts(self, lease: Lease) -> frozenset[int]:
+        """Return the hosts of its assignment that a running lease cannot use, and those that nobody can."""
+        return self.dead_hosts | self.without.get(lease.lease_id, frozenset())
+
+    def occupy(self, host: int, now: int, until: int) -> None:
+        """Plan nothing new on a host for a while; what is planned there stays."""
+        plan = self.planner.plan
+        if host in plan.outages and host not in self.occupied:
+            return
+        self.occupied[host] = until
+        plan.block(host, now, until)
+
+    def vacate(self, host: int) -> None:
+        """Plan on a host again that was thought to be occupied."""
+        if self.occupied.pop(host, None) is not None:
+            self.planner.plan.unblock(host)
 
     def lease(self, lease_id: str | None) -> Lease | None:
         """A live lease, none if it is not live any more."""
@@ -178,7 +203,7 @@ class EngineState:
             elif operation is None and before is not None and _runs_elsewhere(before, lease):
                 hosts = lease.reservations[0].assignment
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
-            self._note(lease, now)
+            self.note(lease, now)
             self.store.save(lease)
             if self.follow is not None:
                 self.follow(before, lease, now)
@@ -217,7 +242,7 @@ class EngineState:
             and lease.lease_id not in self.operations
         )
 
-    def _note(self, lease: Lease, now: int) -> None:
+    def note(self, lease: Lease, now: int) -> None:
         """Remember when something is due for a lease."""
         due = self.next_due(lease)
         if due is not None:
@@ -261,16 +286,26 @@ class EngineState:
         return self.put(replace(after, accumulated=accumulated, active_since=now))
 
     def begin(
-        self, kind: OperationKind, lease: Lease, due: int, now: int, migration: MigrationRound | None = None
+        self,
+        kind: OperationKind,
+        lease: Lease,
+        due: int,
+        now: int,
+        migration: MigrationRound | None = None,
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
         assignment = lease.reservations[0].assignment
+        without = self.without.pop(lease.lease_id, frozenset()) & self.occupied.keys() & set(assignment)
+        if kind is not OperationKind.START:
+            without = frozenset()
+        elif without:
+            self.without[lease.lease_id] = without
         due = self.lateness.due(kind, lease, due, now)
         images = self.planner.plan.images
         if images is not None and kind is OperationKind.START:
             self.recorder.count("reused_images", images.reused.get(lease.lease_id, 0))
             self.recorder.count("shared_images", images.shared.get(lease.lease_id, 0))
-        operation = Operation(kind, lease.lease_id, assignment, now, due, migration, lease.request.software)
+        operation = Operation(kind, lease.lease_id, assignment, now, due, migration, lease.request.software, without)
         self.operations[lease.lease_id] = operation
         self.cloud.begin(operation)
         overdue = next_due(lease, in_operation=True)
@@ -297,6 +332,7 @@ class EngineState:
             self.account(broken_off, lease, now)
         self.running.discard(lease.lease_id)
         self.failed_boots.pop(lease.lease_id, None)
+        self.without.pop(lease.lease_id, None)
         self.put(final)
         self.publish(now)
         self.planner.plan.remove(lease.lease_id)
@@ -319,10 +355,13 @@ class EngineState:
             for operation in operations
             if operation.kind not in UNAWAITED and operation.lease_id in plan.leases
         )
+        for operation in self.operations.values():
+            if operation.without:
+                self.without[operation.lease_id] = operation.without
         for lease in plan.leases.values():
             if lease.active_since is not None:
                 self.running.add(lease.lease_id)
-            self._note(lease, now)
+            self.note(lease, now)
 
 
 def _boots(lease: Lease, operation: Operation) -> bool:

@@ -10,6 +10,7 @@ from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
 from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
 from lease_scheduler.engine.lifecycle import Lifecycle
+from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.precaching import Precaching
@@ -66,7 +67,8 @@ class Steps:
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
-        self._lifecycle = Lifecycle(state, deviations, offers)
+        self._occupied = occupied = OccupiedHosts(state, deviations, outages)
+        self._lifecycle = Lifecycle(state, deviations, offers, occupied)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
         self._transfers = transfers
@@ -85,6 +87,7 @@ class Steps:
         if self._state.planner.plan.outages:
             # Who is back at this very second has been reported by now.
             self._outages.extend(now)
+            self._occupied.look_again(now)
             self._state.publish(now)
         self._deviations.retries.go_on(now)
         self._act(now)
@@ -95,7 +98,9 @@ class Steps:
     def next_due(self) -> int | None:
         """The next instant at which something is planned; none if nothing is."""
         agenda = self._state.agenda
-        instants = (self._preparation.next_due(), self._transfers.next_due(), self._deviations.retries.next_due())
+        looks = min(self._state.occupied.values(), default=None)
+        retries = self._deviations.retries.next_due()
+        instants = (self._preparation.next_due(), self._transfers.next_due(), retries, looks)
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry
@@ -175,7 +180,15 @@ class Steps:
                 self._state.cloud.discard(lease.lease_id, now)
                 self._deviations.replace_lost(lease, now, event.reason)
             return
+        if event.kind is EventKind.ADJUSTED:
+            self._occupied.followed(lease, now)
+            return
         operation = self._state.operations.pop(lease.lease_id, None)
+        if event.occupied:
+            if operation is not None:
+                self._state.account(operation, lease, now)
+            self._occupied.refused(lease, operation, event.occupied, now)
+            return
         if operation is None:
             return
         self._state.account(operation, lease, now)

@@ -9,7 +9,7 @@ from lease_scheduler.nova.aggregates import is_true
 from lease_scheduler.nova.rules import Boot
 
 #: Scheduler hints that name a lease; the second one is Blazar's.
-_HINTS = ("lease", "reservation")
+HINTS = ("lease", "reservation")
 
 #: Extra specs of the flavor of a lease, and of an instance reservation of Blazar.
 FLAVOR_LEASE = "lease:id"
@@ -27,7 +27,7 @@ def read_boot(spec: Any) -> Boot:
     extra_specs: Mapping[str, str] = spec.flavor.extra_specs if "extra_specs" in spec.flavor else {}
     return Boot(
         spec.project_id,
-        tuple(name for hint in _HINTS for name in _hint(spec, hint)),
+        tuple(name for hint in HINTS for name in _hint(spec, hint)),
         extra_specs.get(FLAVOR_LEASE) or extra_specs.get(_FLAVOR_RESERVATION),
         any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE),
     )

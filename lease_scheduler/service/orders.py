@@ -33,4 +33,5 @@ def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: Changes | No
         start=lease.reservations[0].run_start if lease.reservations else operation.due,
         step=intent.step,
         is_over=operation.kind is OperationKind.STOP,
+        without=frozenset(site.hosts[number].name for number in operation.without),
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Condition, Event, Lock, RLock, Thread
 from typing import Any
 
-from lease_scheduler.cloud.driver import Driver, DriverEvent, Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.driver import Driver, DriverEvent, HostsOccupiedError, Order, StepFailedError, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
@@ -46,6 +46,7 @@ from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
+from lease_scheduler.service.occupied_alarm import OccupiedAlarm
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
@@ -190,6 +191,7 @@ class SiteEngine:
         lifetime = options.quote_lifetime if options.replacement_offers else 0
         self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
+        self._occupied_alarm = OccupiedAlarm(self.transaction, self.work.notify)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
         self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
         self._ends = PromisedEnds(driver.tell_ends)
@@ -423,16 +425,32 @@ class SiteEngine:
         event: CloudEvent | None = None
         if order.operation is None or order.operation.kind in UNAWAITED:
             # The engine waits for neither.
-            if error is not None:
+            if isinstance(error, HostsOccupiedError):
+                event = self._refused(order, error, now)
+            elif error is not None:
                 LOG.error("lease %s: the cloud could not do what nobody waits for: %s", order.lease_id, error)
+            elif order.operation is not None and order.operation.kind is OperationKind.ADJUST and not order.without:
+                event = CloudEvent(EventKind.ADJUSTED, now, order.lease_id)
         elif error is None:
             event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
+        elif isinstance(error, HostsOccupiedError):
+            event = self._refused(order, error, now)
         else:
             LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
         self.work.report(intent, event)
         self.wake()
+        if isinstance(error, HostsOccupiedError):
+            self._occupied_alarm.raise_for(order.lease_id, error, now)
+        elif order.operation is None or not order.without:
+            self._occupied_alarm.forget(order.lease_id)
+
+    def _refused(self, order: Order, error: HostsOccupiedError, now: int) -> CloudEvent:
+        """Return the event that a lease does not get hosts because others are on them."""
+        index = self.engine.site.index
+        occupied = frozenset(index[host] for host in error.servers if host in index)
+        return CloudEvent(EventKind.FAILED, now, order.lease_id, reason=str(error), occupied=occupied)
 
     def _happened(self, event: DriverEvent) -> None:
         """Something happened in the cloud by itself; called by the driver."""

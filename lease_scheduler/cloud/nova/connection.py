@@ -19,6 +19,7 @@ from lease_scheduler.cloud.nova.edits import Edits
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector
+from lease_scheduler.cloud.nova.intruders import IntruderAction, IntruderOptions
 from lease_scheduler.cloud.nova.inventories import Inventories
 from lease_scheduler.cloud.nova.lost import LostOptions
 from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
@@ -174,6 +175,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         operations_per_host=group.operations_per_host,
         boot_timeout=group.boot_timeout,
         preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
+        intruders=IntruderOptions(IntruderAction(group.intruders), group.intruder_patience),
         lost=LostOptions(group.lost_after, group.stalled_after, group.hung_after),
         blazar=BlazarOptions(
             conf.blazar.profile, conf.blazar.preemptible_servers == "delete", conf.blazar.before_end == "snapshot"

@@ -22,12 +22,14 @@ from lease_scheduler.cloud.driver import (
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.ends import Ends
+from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
 from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.images import Images
+from lease_scheduler.cloud.nova.intruders import IntruderOptions, Intruders
 from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
@@ -72,6 +74,7 @@ class DriverOptions:
     preemption: PreemptionOptions = field(default_factory=PreemptionOptions)
     lost: LostOptions = field(default_factory=LostOptions)
     snapshots: SnapshotOptions = field(default_factory=SnapshotOptions)
+    intruders: IntruderOptions = field(default_factory=IntruderOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
 
 
@@ -126,14 +129,16 @@ class NovaDriver:
         self._reservations = reservations = Reservations(
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
-        holding = Holding(placement, nodes, lease_flavors, guests, reservations.labels, reservations.claims)
-        preemption = Preemption(nova, servers.find, guests, throttle, lost, options.preemption)
+        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.intruders)
+        holding = Holding(placement, nodes, lease_flavors, guests, intruders, reservations.labels, reservations.claims)
+        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, options.preemption)
         keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
         self._steps = Steps(
             clock,
+            Entered(nova, servers.find, nodes, placement),
             memory,
             ends,
             hosts,
@@ -232,6 +237,8 @@ class NovaDriver:
     def _meet(self, observer: Observer, stranger: Stranger) -> None:
         """A server is on a host that a lease has for itself."""
         self._guests.send_away(stranger.server_id)
+        for server in self._servers.find(uuid=stranger.server_id):
+            self._intruders.send_away(server)
         observer.on_stranger(stranger)
 
     def stop(self) -> None:

@@ -43,10 +43,10 @@ class Guests:
         self._next_try: dict[str, tuple[float, float]] = {}
 
     def mark(self, servers: Iterable[Any]) -> None:
-        """Remember that servers are shelved for a lease."""
+        """Remember that servers are shelved for a lease, as far as Nova changes the tags of servers in their states."""
         for server in servers:
-            if TAG not in of.tags(server):
-                server.add_tag(TAG)
+            if TAG not in of.tags(server) and server.status in of.CAN_SHELVE:
+                of.command(lambda each: each.add_tag(TAG), server)
 
     def make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
         """Have guests on a compute service go, the youngest first and no more than have to; false if there are none.
@@ -55,13 +55,20 @@ class Guests:
         :param missing: gives resource class -> amount that is to come free. Asked when it is known who is going: Nova
             gives back what a server had before it says that the server is gone
         """
-        here = [each for each in self._listed(host=service) if not of.leases(each) and of.gives_way(each)]
+        here = [each for each in self._listed(host=service) if of.is_guest(each)]
         going = [each for each in here if of.is_busy(each)]
         still = Counter({name: amount for name, amount in missing().items() if amount > 0})
         for each in going:
             self._lost.repair(each)
             still.subtract(of.claims(each))
-        there = [each for each in here if each not in going and each.status in of.CAN_SHELVE]
+        there = []
+        for each in here:
+            if each in going:
+                continue
+            if each.status in of.CAN_SHELVE:
+                there.append(each)
+            elif of.settle(self._nova, each):
+                going.append(each)
         for each in sorted(there, key=lambda guest: (str(guest.created), str(guest.id)), reverse=True):
             if not any(amount > 0 for amount in still.values()):
                 break
@@ -75,7 +82,7 @@ class Guests:
     def send_away(self, server_id: str) -> None:
         """Have a server shelved if it gives way: it has got onto a host that a lease has for itself."""
         for server in self._listed(uuid=server_id):
-            if of.gives_way(server) and not of.leases(server) and not of.is_busy(server):
+            if of.is_guest(server) and not of.is_busy(server):
                 LOG.warning("server %s has got onto a host that a lease has for itself, and is shelved", server_id)
                 self.mark([server])
                 of.command(self._nova.servers.shelve, server)

@@ -6,10 +6,11 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lease_scheduler.cloud.driver import Order
+from lease_scheduler.cloud.driver import HostsOccupiedError, Order
 from lease_scheduler.cloud.nova import names, needs
 from lease_scheduler.cloud.nova.flavors import LeaseFlavors
 from lease_scheduler.cloud.nova.guests import Guests
+from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.memory import Known
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
@@ -45,6 +46,7 @@ class Holding:
         nodes: Nodes,
         flavors: LeaseFlavors,
         guests: Guests,
+        intruders: Intruders,
         labels_of: LabelsOf,
         claims_of: ClaimsOf,
     ) -> None:
@@ -52,16 +54,21 @@ class Holding:
         self._nodes = nodes
         self._flavors = flavors
         self._guests = guests
+        self._intruders = intruders
         self._labels_of = labels_of
         self._claims_of = claims_of
 
-    def hold(self, order: Order) -> bool:
-        """What the lease shares hosts for is held, and there is a slot for each of its servers."""
+    def hold(self, order: Order, waited: int) -> bool:
+        """What the lease shares hosts for is held, and there is a slot for each of its servers.
+
+        :param waited: seconds since it was to be done first
+        :raises HostsOccupiedError: others are on its hosts, and do not give way
+        """
         found = needs.vms(order)
         shared = [vm for vm in found if not vm.has_whole_host]
         claiming = self._claims_of(order)
         to_hold = _without(shared, claiming)
-        if not self._hold_all(order, shared, to_hold):
+        if not self._hold_all(order, shared, to_hold, waited):
             return False
         labels = self._labels_of(order)
         slots = needs.slots(to_hold, labels)
@@ -73,7 +80,7 @@ class Holding:
         self._ensure_flavors(order, found, labels)
         return True
 
-    def _hold_all(self, order: Order, shared: Sequence[needs.Vm], to_hold: Sequence[needs.Vm]) -> bool:
+    def _hold_all(self, order: Order, shared: Sequence[needs.Vm], to_hold: Sequence[needs.Vm], waited: int) -> bool:
         assert order.document is not None
         for vm in shared:
             if vm not in to_hold:
@@ -92,7 +99,14 @@ class Holding:
             if runs_already:
                 self._retreat(order, new)
             by_host = [[vm for vm in to_hold if vm.host == host] for host in sorted({vm.host for vm in to_hold})]
-            guests_go = [self._make_room(order, vms) for vms in by_host]
+            guests_go, occupied = [], {}
+            for vms in by_host:
+                try:
+                    guests_go.append(self._make_room(order, vms, waited))
+                except HostsOccupiedError as conflict:
+                    occupied.update(conflict.servers)
+            if occupied:
+                raise HostsOccupiedError(occupied) from error
             if not runs_already and not any(guests_go):
                 # Another lease has not given it back yet; what is held elsewhere might be what that waits for.
                 for vm in to_hold:
@@ -130,7 +144,7 @@ class Holding:
             except NoRoomError as error:
                 LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
 
-    def _make_room(self, order: Order, vms: Sequence[needs.Vm]) -> bool:
+    def _make_room(self, order: Order, vms: Sequence[needs.Vm], waited: int) -> bool:
         """Have guests go from a host that has no room for these VMs at present; whether some do."""
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
@@ -144,6 +158,9 @@ class Holding:
         if self._guests.make_room(node.service, lambda: self._placement.missing(node.provider_id, needed)):
             return True
         LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
+        self._intruders.make_room(
+            node.name, node.service, lambda: self._placement.missing(node.provider_id, needed), waited
+        )
         return False
 
     def _ensure_flavors(self, order: Order, found: Sequence[needs.Vm], labels: Mapping[int, Labels]) -> None:

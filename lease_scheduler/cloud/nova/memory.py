@@ -106,7 +106,7 @@ class Memory:
                 **lease_metadata(order, exclusive=exclusive),
                 **_document_metadata(order),
                 _NODE_SETS: str(len(order.request.nodes)),
-                _VMS: str(max(len(needs.vms(order)), 0 if known is None else known.vms)),
+                _VMS: str(max(len(needs.planned_vms(order)), 0 if known is None else known.vms)),
             }
             if known is None:
                 # Nobody gets in before everything is there.

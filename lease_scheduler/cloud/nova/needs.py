@@ -65,7 +65,12 @@ class Part:
 
 
 def vms(order: Order) -> list[Vm]:
-    """The VMs of a lease; addresses are none."""
+    """The VMs that a lease has hosts for; addresses are none."""
+    return [vm for vm in planned_vms(order) if vm.host not in order.without]
+
+
+def planned_vms(order: Order) -> list[Vm]:
+    """The VMs of a lease, those included whose hosts it does without at present."""
     assert order.request is not None
     nodes = [
         (number, node_set.resources)
@@ -80,9 +85,12 @@ def vms(order: Order) -> list[Vm]:
     ]
 
 
-def places(found: Sequence[Vm]) -> list[tuple[int, Vm]]:
-    """The VM of each server of a lease, with the number of the server, by which it is found again."""
-    return list(enumerate(vm for vm in found for _ in range(vm.servers)))
+def places(order: Order) -> list[tuple[int, Vm]]:
+    """The VM of each server of a lease, with the number of the server, by which it is found again.
+
+    Those are included whose hosts the lease does without at present: the others keep their numbers.
+    """
+    return list(enumerate(vm for vm in planned_vms(order) for _ in range(vm.servers)))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.guests import Guests
+from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.lost import LostCommands
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.lease import PreemptionMode
@@ -22,6 +23,9 @@ LOG = logging.getLogger(__name__)
 
 #: States in which a server has nothing of its host but its place on the disk.
 _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
+
+#: How many times as long as until servers are switched off it is waited for those of no lease that are to be shelved.
+_PATIENCE = 3
 
 #: How often a server that comes back as it was is unshelved or moved before that counts as failed.
 _ATTEMPTS = 3
@@ -33,6 +37,18 @@ class Escalation(Enum):
     NONE = "none"
     STOP = "stop"
     DELETE = "delete"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A compute host, as the plan and as Nova call it.
+
+    :ivar host: its name
+    :ivar service: the name of its compute service
+    """
+
+    host: str
+    service: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,7 @@ class Preemption:
     :param nova: novaclient's client, of an administrator
     :param listed: gives all servers that satisfy a query of Nova's
     :param guests: makes those of no lease come back
+    :param intruders: has those go that do not give way by themselves
     :param lost: tells Nova again what it has lost
     """
 
@@ -61,6 +78,7 @@ class Preemption:
         nova: Any,
         listed: Callable[..., list[Any]],
         guests: Guests,
+        intruders: Intruders,
         throttle: Throttle,
         lost: LostCommands,
         options: PreemptionOptions,
@@ -68,6 +86,7 @@ class Preemption:
         self._nova = nova
         self._listed = listed
         self._guests = guests
+        self._intruders = intruders
         self._throttle = throttle
         self._lost = lost
         self._options = options
@@ -133,34 +152,56 @@ class Preemption:
         if options.escalation is Escalation.DELETE and late > 2 * options.escalate_after:
             raise StepFailedError(f"server {server.id} made no room in time", of.host(server))
 
-    def vacate(self, host: str, service: str, lease_id: str, late: int) -> bool:
-        """Have a host free of servers that are not the lease's; whether it is.
+    def vacate(
+        self, place: Place, lease_id: str, own: str | None, leaving: Collection[tuple[str, str]], late: int
+    ) -> bool:
+        """Have a host free of servers that are not the lease's; return whether it is.
 
-        :param host: name of the compute host, for messages
+        :param own: project whose servers may be there, because the lease runs; none before it does
+        :param leaving: compute services that other leases still have for themselves, with the projects of these
         :param late: as in ``put_away``
-        :raises StepFailedError: one of them does not give way
+        :raises HostsOccupiedError: one of them does not give way
         """
         tag = names.tag(lease_id)
         others = [
-            each for each in self._listed(host=service) if tag not in of.tags(each) and each.status != of.OFFLOADED
+            each
+            for each in self._listed(host=place.service)
+            if tag not in of.tags(each) and of.made_for(each) != lease_id and each.status != of.OFFLOADED
         ]
-        free = [each for each in others if not of.leases(each)]
-        firm = [each for each in free if not of.gives_way(each)]
-        if firm:
-            raise StepFailedError(f"server {firm[0].id} is on it and does not give way", host)
         # Those of another lease are on their way already: its operation comes first in the plan, and is late.
-        leased = [each for each in others if of.leases(each) and (of.is_busy(each) or each.status not in _ASIDE)]
-        self._guests.mark(free)
+        leased = [each for each in others if of.made_for(each) is not None]
+        moving = [each for each in leased if of.is_busy(each) or each.status not in _ASIDE]
+        firm = [each for each in others if of.is_ordinary(each) and each.tenant_id != own]
+        expected = [each for each in firm if (place.service, each.tenant_id) in leaving]
+        if expected and self._intruders.is_patience_over(late):
+            self._intruders.refuse(place.host, expected)
+        is_clear = self._intruders.clear(place.host, [each for each in firm if each not in expected], late)
+        guests = [each for each in others if of.is_guest(each) and each.tenant_id != own]
+        are_away = self._shelve_guests(place, guests, lease_id, late)
+        return is_clear and are_away and not moving and not expected
+
+    def _shelve_guests(self, place: Place, guests: Sequence[Any], lease_id: str, late: int) -> bool:
+        """Have servers of no lease that give way shelved; return whether all are.
+
+        :raises HostsOccupiedError: one of them is not out of the way in time
+        """
+        settling = [each for each in guests if not of.is_busy(each) and of.settle(self._nova, each)]
+        self._guests.mark(guests)
         try:
-            is_free = self.put_away(free, PreemptionMode.SHELVE, late)
-        except StepFailedError:
+            are_away = self.put_away([each for each in guests if each not in settling], PreemptionMode.SHELVE, late)
+        except StepFailedError as error:
             if self._options.escalation is not Escalation.DELETE:
-                raise
-            for each in free:
+                LOG.warning("host %s cannot be vacated: %s", place.host, error)
+                self._intruders.refuse(place.host, guests)
+            for each in guests:
                 LOG.warning("server %s is deleted: it made no room for lease %s in time", each.id, lease_id)
                 of.command(self._nova.servers.delete, each)
             return False
-        return is_free and not leased
+        is_free = are_away and not settling
+        if not is_free and late > _PATIENCE * self._options.escalate_after and self._intruders.is_patience_over(late):
+            # Its owner may keep it busy for as long as they like, or out of the states in which Nova shelves it.
+            self._intruders.refuse(place.host, guests)
+        return is_free
 
     # -- back ------------------------------------------------------------------------------------------------
 
@@ -234,9 +275,15 @@ class Preemption:
             return True
         if not self._throttle.begin(server.id, of.host(server)):
             return False
-        self._count(server, "cannot be moved")
-        if not is_up(here):
+        is_here = is_up(here)
+        if not self._may_try_again(server) and (not is_here or server.status not in of.CAN_SHELVE):
+            self._give_up(server, "cannot be moved")
+        if not is_here:
             of.command(self._nova.servers.evacuate, server)
+        elif self._attempts[server.id] > _ATTEMPTS:
+            # The host is not the lease's any more, so it cannot stay.
+            LOG.warning("server %s cannot be moved from %s and is shelved", server.id, here)
+            of.command(self._nova.servers.shelve, server)
         elif server.status == of.ACTIVE:
             of.command(self._nova.servers.live_migrate, server, None, "auto")
         else:
@@ -253,12 +300,17 @@ class Preemption:
     # -- helpers ---------------------------------------------------------------------------------------------
 
     def _count(self, server: Any, complaint: str) -> None:
+        if not self._may_try_again(server):
+            self._give_up(server, complaint)
+
+    def _may_try_again(self, server: Any) -> bool:
         with self._lock:
             self._attempts[server.id] += 1
-            attempts = self._attempts[server.id]
-        if attempts > _ATTEMPTS:
-            self.forget([server])
-            raise StepFailedError(f"server {server.id} {complaint}", of.host(server))
+            return self._attempts[server.id] <= _ATTEMPTS
+
+    def _give_up(self, server: Any, complaint: str) -> None:
+        self.forget([server])
+        raise StepFailedError(f"server {server.id} {complaint}", of.host(server))
 
     def _check(self, servers: Iterable[Any]) -> None:
         for server in servers:

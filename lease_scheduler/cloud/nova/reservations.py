@@ -143,7 +143,7 @@ class Reservations:
                 found |= {each.id: each for each in self._servers.find(flavor=aggregate.name)}
             for service in sorted(aggregate.hosts) if aggregate.zone is not None else ():
                 here = self._servers.find(host=service)
-                found |= {each.id: each for each in here if of.leases(each) <= {known.lease_id}}
+                found |= {each.id: each for each in here if of.made_for(each) in (None, known.lease_id)}
         return list(found.values())
 
     # -- from the start to the end ---------------------------------------------------------------------------
@@ -187,9 +187,9 @@ class Reservations:
         for service in sorted(services):
             here = self._servers.find(host=service)
             if self._options.profile and self._options.deletes_preemptible:
-                guests = [each for each in here if of.gives_way(each) and not of.leases(each)]
+                guests = [each for each in here if of.is_guest(each)]
                 is_over &= self._servers.delete(guests)
-            others = [each for each in here if of.leases(each) - {order.lease_id}]
+            others = [each for each in here if of.made_for(each) not in (None, order.lease_id)]
             is_over &= shelve([each for each in others if each.status in (of.STOPPED, of.SUSPENDED)])
         return is_over
 

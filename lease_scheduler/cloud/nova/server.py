@@ -17,6 +17,7 @@ from lease_scheduler.nova.boots import FLAVOR_LEASE, FLAVOR_PREEMPTIBLE
 #: States of servers.
 ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", "SHELVED", "SHUTOFF", "SUSPENDED"
 PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERIFY_RESIZE", "DELETED"
+RESCUED, SOFT_DELETED = "RESCUE", "SOFT_DELETED"
 
 #: What the tag of a server of a managed lease begins with.
 _NUMBER = "lease-vm:"
@@ -115,6 +116,16 @@ def gives_way(server: Any) -> bool:
     return _say_that_it_gives_way(_extra_specs(server))
 
 
+def is_guest(server: Any) -> bool:
+    """Return whether it makes room for leases, whatever its tags say: anybody may tag their own servers."""
+    return made_for(server) is None and gives_way(server)
+
+
+def is_ordinary(server: Any) -> bool:
+    """Return whether it has no flavor of a lease and does not make room for leases either."""
+    return made_for(server) is None and not gives_way(server)
+
+
 def flavor_gives_way(flavor: Any) -> bool:
     """Whether servers of a flavor make room for leases.
 
@@ -136,3 +147,24 @@ def command(call: Callable[..., Any], server: Any, *arguments: Any) -> None:
     """Give a command, which Nova refuses if the server has gone or begun with something else; that is seen later."""
     with suppress(Conflict, NotFound):
         call(server, *arguments)
+
+
+def settle(nova: Any, server: Any) -> bool:
+    """Bring a server out of a state in which Nova neither shelves nor moves it; return whether it was in one.
+
+    Its owner can bring it into most of these states, which must not keep it where others are to be.
+
+    :param nova: novaclient's client, of an administrator
+    """
+    commands: dict[str, Callable[[Any], Any]] = {
+        RESCUED: nova.servers.unrescue,
+        VERIFY_RESIZE: nova.servers.confirm_resize,
+        ERROR: lambda each: nova.servers.reset_state(each, "active"),
+        # Its owner has deleted it, and it could be restored for a while.
+        SOFT_DELETED: nova.servers.force_delete,
+    }
+    found = commands.get(server.status)
+    if found is None:
+        return False
+    command(found, server)
+    return True

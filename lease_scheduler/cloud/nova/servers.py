@@ -77,8 +77,9 @@ class Servers:
         for number in range(flavors):
             found |= {each.id: each for each in self.find(flavor=names.flavor_id(lease_id, number))}
         for host in hosts:
-            # What is switched off there may be another lease's that made room.
-            here = [each for each in self.find(host=host) if of.leases(each) <= {lease_id}]
+            # What is switched off there may be another lease's that made room. It has a flavor of that lease; its tags
+            # say nothing, because the project could keep any server there with the tag of another lease of its own.
+            here = [each for each in self.find(host=host) if of.made_for(each) in (None, lease_id)]
             found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lease_scheduler.cloud.driver import Order, WaitingClock
+from lease_scheduler.cloud.driver import HostsOccupiedError, Order, WaitingClock
 from lease_scheduler.cloud.nova import needs
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.ends import Ends
+from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.memory import ACTIVE, NEVER, NONE, SAVED, Known, Memory
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
-from lease_scheduler.cloud.nova.preemption import Preemption
+from lease_scheduler.cloud.nova.preemption import Place, Preemption
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server import service
@@ -33,7 +34,8 @@ _STEPS = {
     # What is shelved is in the image store, from where every host gets it.
     OperationKind.MIGRATE: (),
     OperationKind.SNAPSHOT: ("image",),
-    OperationKind.ADJUST: ("join", "enter", "hold", "open", "follow", "aggregate", "boot"),
+    # Looked at before the aggregates have them, so that a host that cannot be had is opened to nobody, and after it.
+    OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
 _DISCARD = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
 
@@ -51,6 +53,7 @@ class Steps:
     def __init__(
         self,
         clock: WaitingClock,
+        entered: Entered,
         memory: Memory,
         ends: Ends,
         hosts: Hosts,
@@ -67,6 +70,7 @@ class Steps:
         end_trust: Callable[[str], None],
     ) -> None:
         self._clock = clock
+        self._entered = entered
         self._memory = memory
         self._ends = ends
         self._hosts = hosts
@@ -85,7 +89,7 @@ class Steps:
             "aggregate": self._aggregate,
             "vacate": self._vacate,
             "enter": reservations.enter,
-            "hold": holding.hold,
+            "hold": self._hold,
             "addresses": self._take_addresses,
             "boot": self._boot,
             "open": self._open,
@@ -164,13 +168,35 @@ class Steps:
         self._vacancy.note(order.lease_id)
         if not self._reservations.clear(order, self._nodes.services(hosts), lambda each: self._shelve(each, late)):
             return False
+        # A lease that runs has servers there.
+        own = order.document.project_id if self._is_running(order) and order.document is not None else None
+        leaving = self._leaving(order.lease_id)
+        vacated, occupied = [], {}
         # One after the other would take as many times as long.
-        vacated = [
-            self._preemption.vacate(host, self._nodes.node(host).service, order.lease_id, late)
-            for host in sorted(hosts)
-        ]
+        for host in sorted(hosts):
+            place = Place(host, self._nodes.node(host).service)
+            try:
+                vacated.append(self._preemption.vacate(place, order.lease_id, own, leaving, late))
+            except HostsOccupiedError as error:
+                occupied.update(error.servers)
+        if occupied:
+            raise HostsOccupiedError(occupied)
         providers = [self._nodes.node(host).provider_id for host in sorted(hosts)]
-        return all(vacated) and self._vacancy.is_certain(order.lease_id, providers)
+        # Where a lease runs, servers of its own are always coming.
+        return all(vacated) and (own is not None or self._vacancy.is_certain(order.lease_id, providers))
+
+    @staticmethod
+    def _is_running(order: Order) -> bool:
+        return order.operation is not None and order.operation.kind is OperationKind.ADJUST
+
+    def _leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
+        """Compute services that other leases still have for themselves, with the projects of these."""
+        others = (known for known in self._memory.all().values() if known.lease_id != lease_id)
+        return frozenset((service, known.project_id) for known in others for service in known.exclusive)
+
+    def _hold(self, order: Order) -> bool:
+        assert order.operation is not None
+        return self._holding.hold(order, self._clock.now() - order.operation.begun)
 
     def _shelve(self, servers: Iterable[Any], late: int) -> bool:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
@@ -241,6 +267,8 @@ class Steps:
     def _close(self, order: Order) -> bool:
         """No server of the lease may begin any more."""
         self._say_begin(order, NEVER)
+        # nova-scheduler hears of that a moment later.
+        self._vacancy.note_end(order.lease_id)
         return True
 
     def _say_begin(self, order: Order, instant: str, servers: str | None = None) -> None:
@@ -282,7 +310,8 @@ class Steps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        planned = {number: self._nodes.node(vm.host).service for number, vm in needs.places(needs.vms(order))}
+        places = [(number, vm.host) for number, vm in needs.places(order) if vm.host not in order.without]
+        planned = {number: self._nodes.node(host).service for number, host in places}
         return known is None or self._preemption.bring_back(self._servers_of(known), planned)
 
     def _planned_services(self, order: Order) -> frozenset[str]:
@@ -319,13 +348,20 @@ class Steps:
 
     def _delete_servers(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        found = self._servers.of(order.lease_id, 0) if known is None else self._servers_of(known)
+        if known is None:
+            found = self._servers.of(order.lease_id, 0)
+        else:
+            # One that Nova has just placed would come when the hosts are others' already.
+            found = [*self._servers_of(known), *self._entered.on_their_way(known)]
         self._preemption.forget(found)
-        return self._servers.delete(found)
+        are_gone = self._servers.delete(found)
+        may_come = known is not None and bool(known.exclusive) and not known.managed
+        return are_gone and (not may_come or self._vacancy.is_end_heard(order.lease_id))
 
     def _servers_of(self, known: Known) -> list[Any]:
         own = self._servers.of(known.lease_id, known.node_sets, known.exclusive, known.project_id)
-        return list({each.id: each for each in (*own, *self._reservations.servers_of(known))}.values())
+        own += self._reservations.servers_of(known) + self._entered.by_hint(known)
+        return list({each.id: each for each in own}.values())
 
 
 def _reservations(order: Order) -> list[str]:
@@ -337,7 +373,7 @@ def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
     """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
     assert order.document is not None
     free: dict[int, list[tuple[int, needs.Vm]]] = {}
-    for number, vm in needs.places(needs.vms(order)):
+    for number, vm in needs.places(order):
         free.setdefault(vm.node_set, []).append((number, vm))
     wanted = []
     for template in order.document.servers:
@@ -345,6 +381,8 @@ def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
         count = int(template.get("count") or len(free.get(node_set, ())))
         here, free[node_set] = free.get(node_set, [])[:count], free.get(node_set, [])[count:]
         for position, (number, vm) in enumerate(here, start=1):
+            if vm.host in order.without:
+                continue
             name = template["name"] if len(here) == 1 else f"{template['name']}-{position}"
             wanted.append(Wanted(number, name, template, labels[vm.node_set].flavor_id, vm.host))
     return wanted

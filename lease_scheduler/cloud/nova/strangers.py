@@ -118,7 +118,7 @@ def _instant(text: str | None) -> float:
 
 
 def _belongs(server: Any, lease: _Held) -> bool:
-    leases = of.leases(server)
-    if server.tenant_id == lease.project_id or lease.lease_id in leases:
+    made_for = of.made_for(server)
+    if server.tenant_id == lease.project_id or made_for == lease.lease_id:
         return True
-    return server.status in _ASIDE and bool(leases)
+    return server.status in _ASIDE and made_for is not None

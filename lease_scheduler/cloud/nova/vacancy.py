@@ -45,6 +45,8 @@ class Vacancy:
         self._lock = Lock()
         #: Lease -> until when somebody may be sent to its hosts, and since when.
         self._heard_at: dict[str, tuple[float, float]] = {}
+        #: Lease -> when nova-scheduler has heard that nobody may begin on its hosts any more.
+        self._ended_at: dict[str, float] = {}
 
     def note(self, lease_id: str) -> None:
         """The aggregate of a lease has all its hosts; said again and again until it is vacant."""
@@ -70,6 +72,19 @@ class Vacancy:
         with self._lock:
             self._heard_at.pop(lease_id, None)
         return True
+
+    def note_end(self, lease_id: str) -> None:
+        """The aggregate of a lease says that none of its servers may begin any more."""
+        now = self._clock()
+        with self._lock:
+            self._ended_at = {key: at for key, at in self._ended_at.items() if now - at < _FORGOTTEN_AFTER}
+            self._ended_at.setdefault(lease_id, now + _HEARD_AFTER)
+
+    def is_end_heard(self, lease_id: str) -> bool:
+        """Return whether nova-scheduler knows that none of a lease's servers may begin any more."""
+        with self._lock:
+            # After a restart nobody has noted it, and it was long ago.
+            return self._clock() >= self._ended_at.get(lease_id, -math.inf)
 
     def _may_somebody_come(self) -> bool:
         """Whether there are servers that may use hosts of the pool, so that anybody can be under way to one."""

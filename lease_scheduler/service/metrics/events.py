@@ -26,6 +26,7 @@ COUNTED = {
     "failed_boots": "Boots of leases that failed",
     "failed_operations": "Other operations of the cloud that failed",
     "host_failures": "Hosts that went out of service",
+    "occupied_hosts": "Times that a lease could not have a host, because servers on it do not give way",
     "moved_reservations": "Reservations that got other hosts",
     "replans": "Leases that were planned again because others came, left or were late",
     "image_transfers": "Transfers of disk images that were begun",

@@ -277,6 +277,7 @@ def intent_values(intent: Intent, units: Units) -> Values:
             "step": intent.step,
             "migration": None,
             "image": None,
+            "without": None,
         }
     return {
         "id": intent.intent_id,
@@ -288,6 +289,7 @@ def intent_values(intent: Intent, units: Units) -> Values:
         "step": intent.step,
         "migration": None if operation.migration is None else _round_values(operation.migration, units),
         "image": None if operation.image is None else [operation.image.image_id, operation.image.size_mb],
+        "without": units.ids(tuple(sorted(operation.without))) or None,
     }
 
 
@@ -303,6 +305,7 @@ def intent(row: Row, units: Units) -> Intent:
         row["due"],
         None if row["migration"] is None else _round(row["migration"], units),
         None if row["image"] is None else DiskImage(*row["image"]),
+        frozenset(units.numbers(row["without"] or [])),
     )
     return Intent(row["id"], row["lease_id"], operation, row["step"])
 

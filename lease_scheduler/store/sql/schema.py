@@ -153,6 +153,7 @@ OPERATIONS = Table(
     Column("step", Integer, nullable=False),
     Column("migration", JSON),
     Column("image", JSON),
+    Column("without", JSON),
 )
 
 #: Every transition of a lease, with its reason.

@@ -241,9 +241,10 @@ class Service:
             with suppress(NotFound):
                 self.admin.compute("DELETE", f"/servers/{each}")
         for each in servers:
-            assert wait_until(lambda each=each: not self._exists(each), LIMIT)  # type: ignore[misc]
+            assert wait_until(lambda each=each: not self.exists(each), LIMIT)  # type: ignore[misc]
 
-    def _exists(self, server: str) -> bool:
+    def exists(self, server: str) -> bool:
+        """Whether Nova still knows a server."""
         try:
             self.admin.server(server)
         except NotFound:

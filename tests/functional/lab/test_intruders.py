@@ -14,6 +14,7 @@ import pytest
 from keystoneauth1.exceptions import Forbidden, HttpError
 
 from tests.functional.lab.service import (
+    LIMIT,
     PREPARATION,
     QUARTER,
     Document,
@@ -22,6 +23,7 @@ from tests.functional.lab.service import (
     in_seconds,
     usages,
 )
+from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
 from tests.servers.openstack.client import CloudClient
 
@@ -94,6 +96,116 @@ def test_who_may_not_get_in_does_not(service: Service, leases: list[Document], s
     assert {host_of(admin.server(each)) for each in refused} == {None}
     # Its owner gets what he has, and no more.
     assert sorted(service.settled(mine).values()) == ["ACTIVE", "ACTIVE", "ERROR"]
+
+
+def test_a_small_shared_lease_opens_nothing_else(
+    service: Service, leases: list[Document], servers: list[str], preemptible: str
+) -> None:
+    """Its owner boots other flavors with its hint, resizes what it has, and tries again when it is over."""
+    ada, admin = service.client(service.ada), service.admin
+    terms: Document = {"kind": "immediate", "nodes": [{"count": 1, "resources": {"VCPU": 1, "MEMORY_MB": 512}}]}
+    lease = service.lease(service.ada, duration=600, **terms)
+    other = service.lease(service.ada, duration=600, **terms)
+    leases += [lease, other]
+    for each in (lease, other):
+        service.becomes(each, "active")
+    flavor, large = _flavor(admin, lease), service.lab.flavors["large"]
+    hints: list[Document] = [
+        {"lease": lease["id"]},
+        {"reservation": lease["reservations"][0]["id"]},
+        {"lease": _aggregate(admin, lease)["name"]},
+        {"lease": [lease["id"], other["id"]]},
+        {"lease": lease["id"], "reservation": other["id"]},
+    ]
+    tried = [ada.boot("more", each, hints=hint) for hint in hints for each in (large, _flavor(admin, other))]
+    tried.append(ada.boot("guest", preemptible, hints=hints[0]))
+    servers += tried
+    assert service.settled(tried) == dict.fromkeys(tried, "ERROR")
+    service.remove_servers(tried)
+    mine = ada.boot("mine", flavor, hints=hints[0])
+    servers.append(mine)
+    assert service.settled([mine]) == {mine: "ACTIVE"}
+    host = host_of(admin.server(mine))
+    ada.act(mine, "resize", flavorRef=large)
+    time.sleep(3)
+    assert service.settled([mine]) == {mine: "ACTIVE"}
+    assert (host_of(admin.server(mine)), admin.server(mine)["flavor"]["ram"]) == (host, 512)
+    ada.act(mine, "shelve")
+    assert wait_until(lambda: host_of(admin.server(mine)) is None, LIMIT)
+    service.is_cancelled(lease)
+    service.is_cancelled(other)
+    service.nothing_left()
+
+
+def test_a_whole_host_is_left_at_the_end(service: Service, leases: list[Document], servers: list[str]) -> None:
+    """Tags of another lease of the same project keep no server there, and one that is still being placed goes too."""
+    ada, small = service.client(service.ada), service.lab.flavors["small"]
+    long = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "resources": QUARTER}])
+    whole = service.lease(service.ada, kind="immediate", duration=600, nodes=[{"count": 1, "exclusive": True}])
+    leases += [long, whole]
+    for each in (long, whole):
+        service.becomes(each, "active")
+    hint = {"lease": whole["id"]}
+    tagged = ada.boot("tagged", small, hints=hint, tags=[f"lease:{long['id']}", "lease-vm:1"])
+    servers.append(tagged)
+    assert service.settled([tagged]) == {tagged: "ACTIVE"}
+    host = host_of(service.admin.server(tagged))
+    late = [ada.boot("late", small, hints=hint) for _ in range(4)]
+    servers += late
+    assert service.ask(service.ada, "DELETE", f"leases/{whole['id']}").ok
+    late += [ada.boot("too late", small, hints=hint) for _ in range(4)]
+    servers += late[4:]
+    service.settled([each for each in late if service.exists(each)])
+
+    def is_left() -> bool:
+        return host not in {host_of(each) for each in service.servers(service.ada)}
+
+    assert wait_until(is_left, LIMIT)
+    time.sleep(5)
+    assert is_left()
+
+
+def test_a_reservation_with_a_host_that_is_not_free(
+    service: Service, leases: list[Document], servers: list[str]
+) -> None:
+    """Another host takes its place; without one the rest is handed over in time, and the other when it is free."""
+    admin, small = service.admin, service.lab.flavors["small"]
+    firm = admin.boot("forced", small, availability_zone="nova:node2")
+    servers.append(firm)
+    assert service.settled([firm]) == {firm: "ACTIVE"}
+    for count in (3, 4):
+        (start_date, start), (end_date, _) = in_seconds(PREPARATION + 10), in_seconds(PREPARATION + 400)
+        nodes: Document = {"count": count, "exclusive": True, "resources": QUARTER}
+        lease = service.lease(
+            service.bob,
+            kind="reservation",
+            start_date=start_date,
+            end_date=end_date,
+            nodes=[nodes],
+            servers=[{**service.template(), "count": count}],
+        )
+        leases.append(lease)
+        service.becomes(lease, "active")
+        assert service.became(lease, "active") <= start + _CROWDED
+        assert service.show(lease)["degraded"] is (count == 4)
+        running = service.servers(service.bob)
+        assert Counter(host_of(each) for each in running) == dict.fromkeys(("node1", "node3", "node4"), 1)
+        if count == 3:
+            service.is_cancelled(lease)
+            assert wait_until(lambda: not service.servers(service.bob), LIMIT)
+    # Whose server it is, and where, is for the operator.
+    assert firm in service.programs.log(service.engine)
+    found = service.ask(service.bob, "GET", f"leases/{lease['id']}").json()["lease"]
+    assert found["reservations"][0]["missing_resources"] is True
+    assert firm not in str(found)
+    service.remove_servers([firm])
+    assert wait_until(lambda: service.show(lease)["degraded"] is False, 2 * LIMIT), service.said()
+
+    def is_whole() -> bool:
+        return {host_of(each) for each in service.servers(service.bob)} == set(_NAMES)
+
+    assert wait_until(is_whole, LIMIT), service.said()
+    service.is_cancelled(lease)
 
 
 def test_forged_aggregate(service: Service, leases: list[Document]) -> None:

@@ -52,6 +52,7 @@ class Cloud:
             cast(Any, nodes),
             cast(Any, SimpleNamespace(ensure=lambda *args, **options: None)),
             cast(Any, guests),
+            cast(Any, SimpleNamespace(make_room=lambda *args: None)),
             lambda order: {0: names.labels(order.lease_id, 0)},
             lambda order: {},
         )
@@ -93,7 +94,7 @@ class Cloud:
         )
 
     def hold(self, kind: OperationKind = OperationKind.START, vms: int = 1) -> bool:
-        return self.holding.hold(self.order(kind, vms))
+        return self.holding.hold(self.order(kind, vms), 0)
 
     def boot_elsewhere(self, number: int = 9) -> int:
         """Somebody else's server claims a part of the host."""

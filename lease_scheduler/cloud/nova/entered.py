@@ -1,0 +1,85 @@
+"""Servers that came to hosts of a lease by a scheduler hint, and have none of its flavors.
+
+On hosts that a lease has for itself they are found by the host. On hosts of which it has a part, no such server gets
+in, but one may have before nova-scheduler had the present rules, and it takes capacity for as long as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from keystoneauth1.adapter import LegacyJsonAdapter
+
+from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.memory import Known
+from lease_scheduler.cloud.nova.names import aggregate
+from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.placement import Placement
+from lease_scheduler.nova.boots import HINTS
+
+#: Compute API that tells the hints with which a server was booted.
+_MICROVERSION = "compute 2.100"
+
+_OK = 200
+
+
+class Entered:
+    """See the module.
+
+    :param nova: novaclient's client, of an administrator
+    :param listed: gives all servers that satisfy a query of Nova's
+    """
+
+    def __init__(self, nova: Any, listed: Callable[..., list[Any]], nodes: Nodes, placement: Placement) -> None:
+        self._nova = nova
+        self._listed = listed
+        self._nodes = nodes
+        self._placement = placement
+
+    def by_hint(self, known: Known) -> list[Any]:
+        """Return the servers of no flavor of a lease on hosts that it shares, which were booted with a hint of it.
+
+        An older Nova does not tell the hints; they are left alone there.
+        """
+        names = {known.lease_id, *known.reservations}
+        names |= {aggregate(known.lease_id, exclusive=exclusive) for exclusive in (True, False)}
+        return [
+            server
+            for service in sorted(known.shared)
+            for server in self._listed(host=service)
+            if server.tenant_id == known.project_id
+            and of.made_for(server) is None
+            and not names.isdisjoint(self._hinted(server.id))
+        ]
+
+    def on_their_way(self, known: Known) -> list[Any]:
+        """Return the servers of a lease's project that Nova has placed on its own hosts and that are not there yet.
+
+        Only Placement knows of them: it counts what they need from the moment in which nova-scheduler chose the host.
+        """
+        providers = [self._nodes.node(host).provider_id for host in sorted(self._nodes.names(known.exclusive))]
+        consumers = {each for provider_id in providers for each in self._placement.consumers_on(provider_id)}
+        found = [server for consumer in sorted(consumers) for server in self._listed(uuid=consumer)]
+        return [
+            each
+            for each in found
+            if each.tenant_id == known.project_id and of.service(each) is None and of.made_for(each) is None
+        ]
+
+    def _hinted(self, server_id: str) -> Collection[str]:
+        """Return the leases that the hints of a server name."""
+        # novaclient does not know this version, so its own request is made with another header.
+        headers = {"OpenStack-API-Version": _MICROVERSION}
+        answer, body = LegacyJsonAdapter.request(
+            self._nova.client, f"/servers/{server_id}", "GET", headers=headers, raise_exc=False
+        )
+        if answer.status_code != _OK:
+            return ()
+        assert isinstance(body, Mapping)
+        hints: Mapping[str, Any] = body["server"].get("scheduler_hints") or {}
+        return {name for hint in HINTS for name in _values(hints.get(hint))}
+
+
+def _values(value: Any) -> list[str]:
+    return [str(each) for each in (value if isinstance(value, list) else [value]) if each]

@@ -1,0 +1,139 @@
+"""Hosts that leases cannot have because servers are on them that do not give way.
+
+What can be delivered is delivered: other hosts where there are any, else the rest of the lease's hosts, and the missing
+ones as soon as they are free. Nobody else loses a place by that: leases that are planned on such a host later find out
+for themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.state import FIXED_KINDS, EngineState
+from lease_scheduler.model.lease import Lease
+
+#: Seconds after which it is seen whether a host is free again.
+LOOK_AGAIN_AFTER = 60
+
+#: What tenants are told. Whose servers these are, and where, is for operators.
+_OCCUPIED = "a host of it is not free: others are on it and do not give way"
+_NOTHING_FREE = "its hosts are not free: others are on them and do not give way"
+
+
+class OccupiedHosts:
+    """See the module.
+
+    :param state: what the parts of the engine share
+    """
+
+    def __init__(self, state: EngineState, deviations: Deviations, outages: Outages) -> None:
+        self._state = state
+        self._deviations = deviations
+        self._outages = outages
+
+    def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
+        """Follow up that a lease did not get hosts because others are on them.
+
+        :param operation: that has failed; none if the lease runs, and was to get them beside what it has
+        """
+        state = self._state
+        state.recorder.count("occupied_hosts", len(hosts))
+        for host in hosts:
+            state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+        if operation is None:
+            if self._outages.goes_on_without(lease):
+                missing = state.without.get(lease.lease_id, frozenset()) | frozenset(hosts)
+                state.without[lease.lease_id] = missing & lease.reservations[0].hosts
+                if not self._outages.replace_hosts(lease, now, _OCCUPIED):
+                    self._take_the_rest(lease, now)
+        elif operation.kind is OperationKind.START and lease.kind in FIXED_KINDS:
+            state.cloud.discard(lease.lease_id, now)
+            self._begin_elsewhere(lease, now)
+        else:
+            self._deviations.refused_hosts(lease, operation.kind, now, _OCCUPIED)
+
+    def _begin_elsewhere(self, lease: Lease, now: int) -> None:
+        """Give a lease that could not begin as many hosts as can be had; if there are none, it is tried again later."""
+        state, first = self._state, lease.reservations[0]
+        if max(now, first.run_start) >= first.run_end:
+            self._deviations.fail(lease, now, _NOTHING_FREE)
+            return
+        lost = [vm for vm, host in enumerate(first.assignment) if host in state.occupied]
+        for kept in range(len(lost) + 1):
+            away, staying = lost[: len(lost) - kept], lost[len(lost) - kept :]
+            occupied = frozenset(first.assignment[vm] for vm in staying)
+            with self._thought_free(occupied, now):
+                placed = self._deviations.place_anew(lease, away, now)
+            if placed is None:
+                continue
+            without = placed.reservations[0].hosts & state.occupied.keys()
+            if placed.reservations[0].hosts - without:
+                state.without[lease.lease_id] = without
+                # If all are as they were, nothing has changed that would have it begin.
+                state.note(placed, now)
+                return
+        self._try_later(lease, now)
+
+    @contextmanager
+    def _thought_free(self, hosts: frozenset[int], now: int) -> Iterator[None]:
+        """Plan as if nobody were on some occupied hosts: who is planned there does without them for now."""
+        state = self._state
+        until = {host: state.occupied[host] for host in hosts}
+        for host in hosts:
+            state.vacate(host)
+        try:
+            yield
+        finally:
+            for host in hosts:
+                state.occupy(host, now, until[host])
+
+    def _try_later(self, lease: Lease, now: int) -> None:
+        state, first = self._state, lease.reservations[0]
+        again = now + LOOK_AGAIN_AFTER
+        if again >= first.run_end:
+            self._deviations.fail(lease, now, f"{_NOTHING_FREE}, and no others are free")
+            return
+        start = max(again, first.run_start)
+        if start > first.run_start:
+            self._deviations.tell_of_lost_terms(lease)
+        state.put(replace(lease, reservations=(replace(first, start=start, run_start=start),)))
+
+    def _take_the_rest(self, lease: Lease, now: int) -> None:
+        """Have the cloud give a running lease those of its hosts that can be had."""
+        assignment, without = lease.reservations[0].assignment, self._state.without[lease.lease_id]
+        adjust = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now, without=without)
+        self._state.cloud.begin(adjust)
+
+    def begun(self, lease: Lease, now: int) -> None:
+        """Note what is missing of a lease that now runs."""
+        state = self._state
+        without = state.without.get(lease.lease_id)
+        if without:
+            self._outages.goes_without(lease, now, without, _OCCUPIED)
+
+    def followed(self, lease: Lease, now: int) -> None:
+        """Note that a lease has all the hosts that it was to get."""
+        for host in self._state.without.pop(lease.lease_id, frozenset()):
+            self._state.vacate(host)
+        self._outages.has_all(lease, now)
+
+    def look_again(self, now: int) -> None:
+        """See whether hosts are free again that were not, and have leases that do without them try to get them."""
+        state = self._state
+        over = [host for host, until in state.occupied.items() if until <= now]
+        for host in over:
+            state.vacate(host)
+        for lease_id, without in sorted(state.without.items()):
+            lease = state.lease(lease_id)
+            if lease is None or without.isdisjoint(over) or not self._outages.goes_on_without(lease):
+                continue
+            # Until the cloud has said that it is free, it is not planned for anybody.
+            for host in without & set(over):
+                state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+            assignment = lease.reservations[0].assignment
+            state.cloud.begin(Operation(OperationKind.ADJUST, lease_id, assignment, now, now))

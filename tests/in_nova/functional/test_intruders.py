@@ -1,0 +1,302 @@
+"""The tenant who wants more than they paid for, and servers that are where a lease is to be, on a real Nova."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from keystoneauth1.session import Session
+from keystoneauth1.token_endpoint import Token
+from novaclient import client
+
+from lease_scheduler.cloud.driver import HostsOccupiedError, Order
+from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.driver import DriverOptions
+from lease_scheduler.cloud.nova.intruders import IntruderAction, IntruderOptions
+from lease_scheduler.engine.interfaces import OperationKind
+from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
+
+
+class _Site(NovaSite):
+    def client_of(self, project_id: str) -> Any:
+        """Nova for another project."""
+        session = Session(auth=Token(self.admin_api.base_url, "unused"))
+        said = {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": project_id}
+        session.additional_headers.update(said)
+        return client.Client("2.93", session=session)
+
+    def shared(self, *hosts: str) -> tuple[str, str]:
+        """A lease of a small VM on each of some hosts; its id and its flavor."""
+        lease_id = str(uuid4())
+        self.carry_out(self.order(OperationKind.START, lease_id, hosts, SMALL))
+        return lease_id, names.flavor_id(lease_id, 0)
+
+    def whole(self, *hosts: str) -> str:
+        """A lease of whole hosts; its id."""
+        lease_id = str(uuid4())
+        self.carry_out(self.order(OperationKind.START, lease_id, hosts, WHOLE))
+        return lease_id
+
+    def preemptible(self) -> str:
+        flavor = self.nova.flavors.create(f"spot-{uuid4()}", 512, 1, 1)
+        flavor.set_keys({"lease:preemptible": "true"})
+        return str(flavor.id)
+
+    def on(self, host: str, flavor: str = ORDINARY, project_id: str | None = None) -> Any:
+        """A server that was there before its host came into the pool."""
+        self.driver.set_pool([each for each in HOSTS if each != host])
+        nova = self.nova
+        if project_id is not None:
+            self.nova = self.client_of(project_id)
+        server = self.boot(flavor)
+        self.nova = nova
+        self.driver.set_pool(HOSTS)
+        assert self.host_of(server) == host
+        return server
+
+    def becomes(self, server: Any, *wanted: str) -> Any:
+        """Wait until a server has one of some states and Nova does nothing with it."""
+        end = time.monotonic() + LIMIT
+        while True:
+            found = self.nova.servers.get(server.id)
+            if found.status in wanted and getattr(found, "OS-EXT-STS:task_state") is None:
+                return found
+            assert time.monotonic() < end, f"{found.status}, not {wanted}"
+            time.sleep(0.05)
+
+    def occupied(self, order: Order, *hosts: str) -> HostsOccupiedError:
+        """What an order says that cannot have some hosts."""
+        try:
+            self.carry_out(order)
+        except HostsOccupiedError as error:
+            assert set(error.servers) == set(hosts)
+            return error
+        raise AssertionError("somebody is on a host and does not give way")
+
+    def without(self, order: Order, *hosts: str) -> Order:
+        return replace(order, without=frozenset(hosts))
+
+
+class TricksTest(_Site):
+    """With a lease of one's own, which is valid."""
+
+    def test_a_hint_of_a_shared_lease_leads_nowhere_with_another_flavor(self) -> None:
+        lease_id, flavor = self.shared("host1")
+        other, other_flavor = self.shared("host1")
+        spot = self.preemptible()
+        aggregate = names.aggregate(lease_id, exclusive=False)
+        hints: list[dict[str, Any]] = [
+            {"lease": lease_id},
+            {"reservation": lease_id},
+            {"lease": aggregate},
+            {"lease": [lease_id, lease_id]},
+            {"lease": [lease_id, other]},
+            {"lease": lease_id, "reservation": other},
+            {"lease": lease_id, "lease:host": "host1"},
+        ]
+        for each in hints:
+            for tried in (ORDINARY, spot, other_flavor):
+                server = self.boot(tried, scheduler_hints=each)
+                assert (server.status, self.host_of(server)) == ("ERROR", None), (each, tried)
+                server.delete()
+                self.gone(server)
+        # Several at once.
+        several = self.multiple(ORDINARY, 3, scheduler_hints={"lease": lease_id})
+        assert len(several) == 3
+        for server in several:
+            assert self.becomes(server, "ERROR", "ACTIVE").status == "ERROR"
+        mine = self.boot(flavor, scheduler_hints={"lease": lease_id})
+        assert (mine.status, self.host_of(mine)) == ("ACTIVE", "host1")
+        # As much as was paid for, and no more.
+        assert self.boot(flavor).status == "ERROR"
+
+    def multiple(self, flavor: str, count: int, **options: Any) -> list[Any]:
+        name = f"many-{uuid4()}"
+        image = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
+        self.nova.servers.create(name, image, flavor, nics="none", min_count=count, max_count=count, **options)
+        return [each for each in self.nova.servers.list() if each.name.startswith(name)]
+
+    def test_a_server_of_the_lease_is_resized(self) -> None:
+        """To something larger, on the hosts of the lease or anywhere in the pool."""
+        lease_id, flavor = self.shared("host1")
+        self.flags(allow_resize_to_same_host=True)
+        for hints in ({}, {"lease": lease_id}):
+            mine = self.boot(flavor, scheduler_hints=hints)
+            assert mine.status == "ACTIVE"
+            mine.resize("3")
+            time.sleep(2)
+            found = self.becomes(mine, "ACTIVE", "ERROR", "VERIFY_RESIZE")
+            assert found.status != "VERIFY_RESIZE"
+            assert found.flavor["original_name"].startswith("lease-")
+            mine.delete()
+            self.gone(mine)
+        assert self.used("host1")["VCPU"] == 2
+
+    def gone(self, server: Any) -> None:
+        end = time.monotonic() + LIMIT
+        while any(each.id == server.id for each in self.nova.servers.list()):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def test_a_server_is_unshelved_after_the_end(self) -> None:
+        """It was shelved on a whole host, so it is none of what ends; its hint leads nowhere any more."""
+        lease_id = self.whole("host1")
+        mine = self.boot(ORDINARY, scheduler_hints={"lease": lease_id})
+        mine.shelve()
+        self.becomes(mine, "SHELVED_OFFLOADED")
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+        mine.unshelve()
+        time.sleep(2)
+        assert self.host_of(mine) is None
+
+    def test_a_whole_host_is_left_at_the_end_whatever_the_tags_say(self) -> None:
+        """Those of another lease of the same project do not keep a server on a host that it does not have."""
+        long, _ = self.shared("host2")
+        lease_id = self.whole("host1")
+        mine = [self.boot(ORDINARY, scheduler_hints={"lease": lease_id}) for _ in range(2)]
+        mine[0].add_tag(names.tag(long))
+        mine[1].add_tag(names.tag(long))
+        mine[1].stop()
+        self.becomes(mine[1], "SHUTOFF")
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+        assert [each.id for each in self.nova.servers.list()] == []
+        assert not any(self.used("host1").values())
+
+    def test_servers_that_came_by_a_hint_before_there_was_a_rule_leave_at_the_end(self) -> None:
+        ordinary = self.on("host1")
+        lease_id, flavor = self.shared("host1")
+        mine = self.boot(flavor)
+        # As if the old filter had let it in, with any flavor.
+        exclusive = {"lease:exclusive": "true"}
+        aggregate = next(each for each in self.nova.aggregates.list() if each.name.endswith("-shared"))
+        aggregate.set_metadata(exclusive)
+        entered = self.boot("3", scheduler_hints={"lease": lease_id})
+        assert self.host_of(entered) == "host1"
+        aggregate.set_metadata({"lease:exclusive": "false"})
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), SMALL))
+        # What has nothing to do with the lease is left alone.
+        assert [each.id for each in self.nova.servers.list()] == [ordinary.id]
+        assert mine.id != entered.id
+
+    def test_a_guest_that_its_owner_keeps_from_being_shelved(self) -> None:
+        """Rescued, waiting for the confirmation of a resize, or failed: it makes room all the same."""
+        spot = self.preemptible()
+        larger = self.nova.flavors.create("larger spot", 1024, 1, 1)
+        larger.set_keys({"lease:preemptible": "true"})
+        self.flags(allow_resize_to_same_host=True)
+        long, _ = self.shared("host1")
+        rescued, resized, failed = (self.boot(spot) for _ in range(3))
+        # Tags that say that they are somebody's do not keep them there.
+        for each in (rescued, resized, failed):
+            each.add_tag(names.tag(long))
+        rescued.rescue()
+        self.becomes(rescued, "RESCUE")
+        resized.resize(larger.id)
+        self.becomes(resized, "VERIFY_RESIZE")
+        self.nova.servers.reset_state(failed, "error")
+        self.becomes(failed, "ERROR")
+        # On a host that other leases share, it makes room as well.
+        self.carry_out(self.order(OperationKind.STOP, long, ("host1",), SMALL))
+        self.whole(*HOSTS)
+        for each in (rescued, resized, failed):
+            assert self.becomes(each, "SHELVED_OFFLOADED")
+
+
+class OccupiedTest(_Site):
+    """Ordinary servers on hosts of a lease are left alone, and named; the rest of the lease is delivered."""
+
+    def test_a_whole_host_that_cannot_be_had(self) -> None:
+        firm = self.on("host2", project_id="biology")
+        lease_id = str(uuid4())
+        order = self.order(OperationKind.START, lease_id, HOSTS, WHOLE)
+        error = self.occupied(order, "host2")
+        assert error.servers == {"host2": (firm.id,)}
+        self.carry_out(self.order(None, lease_id, (), WHOLE))
+        order = self.without(order, "host2")
+        self.carry_out(order)
+        (footprint,) = self.driver.footprints()
+        assert (footprint.servers, footprint.hosts) == ("active", frozenset({"host1", "host3"}))
+        mine = [self.boot(ORDINARY, scheduler_hints={"lease": lease_id}) for _ in range(2)]
+        assert {self.host_of(each) for each in mine} <= {"host1", "host3"}
+        # Its hosts are looked at again while it runs: its own servers there are not in the way.
+        adjust = self.order(OperationKind.ADJUST, lease_id, HOSTS, WHOLE)
+        self.occupied(adjust, "host2")
+        self.carry_out(self.without(adjust, "host2"))
+        firm.delete()
+        end = time.monotonic() + LIMIT
+        while self.used("host2").get("VCPU"):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        self.carry_out(adjust)
+        (footprint,) = self.driver.footprints()
+        assert footprint.hosts == frozenset(HOSTS)
+        assert {self.nova.servers.get(each.id).status for each in mine} == {"ACTIVE"}
+        self.carry_out(self.order(OperationKind.STOP, lease_id, HOSTS, WHOLE))
+        self.assert_nothing_is_left()
+
+    def test_a_shared_host_that_has_no_room(self) -> None:
+        """It is full of ordinary servers; the VM elsewhere is held, and its server boots."""
+        # 4096 of 7680 MB.
+        firm = [self.on("host2", "3")]
+        half = replace_memory(SMALL, 6000)
+        lease_id = str(uuid4())
+        order = self.order(OperationKind.START, lease_id, ("host1", "host2"), half)
+        begun = replace(order, operation=replace(order.operation, begun=int(time.time()) - 60))  # type: ignore[type-var]
+        error = self.occupied(begun, "host2")
+        assert error.servers == {"host2": (firm[0].id,)}
+        self.carry_out(self.order(None, lease_id, (), half))
+        self.carry_out(self.without(order, "host2"))
+        first = self.boot(names.flavor_id(lease_id, 0))
+        assert self.host_of(first) == "host1"
+        assert self.boot(names.flavor_id(lease_id, 0)).status == "ERROR"
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host2"), half))
+        assert [each.id for each in self.nova.servers.list() if each.status != "ERROR"] == [firm[0].id]
+
+
+def replace_memory(resources: Any, amount: int) -> Any:
+    return type(resources)({**resources, "MEMORY_MB": amount})
+
+
+class ShelvedIntrudersTest(_Site):
+    options = DriverOptions(intruders=IntruderOptions(IntruderAction.SHELVE, give_up_after=30))
+
+    def test_an_ordinary_server_is_shelved_and_comes_back(self) -> None:
+        firm = self.on("host2")
+        lease_id = self.whole("host2")
+        assert self.becomes(firm, "SHELVED_OFFLOADED")
+        assert "lease-preempted" in firm.tag_list()
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host2",), WHOLE))
+        self.assert_nothing_is_left()
+
+    def test_as_many_as_are_in_the_way_on_a_shared_host(self) -> None:
+        first = self.on("host2", "3")
+        half = replace_memory(SMALL, 6000)
+        order = self.order(OperationKind.START, str(uuid4()), ("host2",), half)
+        self.carry_out(replace(order, operation=replace(order.operation, begun=int(time.time()) - 20)))  # type: ignore[type-var]
+        assert self.becomes(first, "SHELVED_OFFLOADED")
+
+
+class MigratedIntrudersTest(_Site):
+    options = DriverOptions(intruders=IntruderOptions(IntruderAction.MIGRATE, give_up_after=30))
+
+    def test_ordinary_servers_go_to_hosts_that_are_not_for_leases(self) -> None:
+        self.driver.set_pool(["host2", "host3"])
+        running, stopped = (self.boot(ORDINARY) for _ in range(2))
+        stopped.stop()
+        self.becomes(stopped, "SHUTOFF")
+        self.driver.set_pool(["host1", "host2"])
+        assert {self.host_of(running), self.host_of(stopped)} == {"host1"}
+        lease_id = self.whole("host1")
+        assert {self.host_of(running), self.host_of(stopped)} == {"host3"}
+        assert self.becomes(running, "ACTIVE")
+        assert self.becomes(stopped, "SHUTOFF")
+        assert not any(self.used("host1").values())
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1",), WHOLE))
+
+    def test_one_that_finds_no_other_host_is_named(self) -> None:
+        firm = self.on("host2")
+        error = self.occupied(self.order(OperationKind.START, str(uuid4()), ("host2",), WHOLE, late=0), "host2")
+        assert error.servers == {"host2": (firm.id,)}
+        assert self.becomes(firm, "ACTIVE")
