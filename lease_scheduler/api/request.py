@@ -123,6 +123,11 @@ class ApiRequest:
             )
         return self.decisions[rule, owner]
 
+    @property
+    def sees_site(self) -> bool:
+        """Whether the caller may know what is on the site beside what is theirs."""
+        return not self.services.settings.privacy or self.may("oshosts:get")
+
     def require(self, rule: str, project_id: str | None = None) -> None:
         """Refuse what the policy does not allow.
 
@@ -138,6 +143,7 @@ class ApiRequest:
             "project_id": self.caller.project_id,
             "roles": sorted(self.caller.roles),
             "is_admin": self.may("leases:all_projects"),
+            "sees_site": self.sees_site,
             "request_id": self.caller.request_id,
         }
 

@@ -11,6 +11,7 @@ class ApiSettings:
     """How the API behaves.
 
     :ivar auth: ``noauth`` believes the headers of the request, ``keystone`` those that keystonemiddleware has set
+    :ivar privacy: whether projects learn of others only that they keep the site busy
     :ivar maximum_body: bytes of a request body
     :ivar maximum_page: most elements of one page of a list, from microversion 1.1 on
     :ivar maximum_occurrences: most leases of one series
@@ -19,6 +20,7 @@ class ApiSettings:
     """
 
     auth: Literal["noauth", "keystone"] = "keystone"
+    privacy: bool = True
     maximum_body: int = 1_048_576
     maximum_page: int = 1_000
     maximum_occurrences: int = 366

@@ -75,6 +75,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
     group = conf.api
     return ApiSettings(
         auth=group.auth_strategy,
+        privacy=group.privacy,
         maximum_body=group.maximum_body,
         maximum_page=group.maximum_limit,
         maximum_occurrences=group.maximum_occurrences,

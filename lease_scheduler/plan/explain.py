@@ -38,6 +38,11 @@ class Refusal:
     alternatives: tuple[Alternative, ...] = ()
     leases: tuple[str, ...] = ()
 
+    @property
+    def anonymous(self) -> str:
+        """The message without names of hosts."""
+        return self.message.replace(_names(self.hosts), "", 1)
+
 
 class NoPlaceError(NotPlannableError):
     """There is no place for a lease, and it is known why; the plan is as it was.
@@ -93,11 +98,12 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
             "deadline", _message(problem, alternatives, start), _taken(context, request, start), alternatives
         )
     taken = _taken(context, request, start)
-    problem = (
-        f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time; "
-        f"taken: {', '.join(taken) or 'none'}"
-    )
+    problem = f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time{_names(taken)}"
     return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
+
+
+def _names(hosts: tuple[str, ...]) -> str:
+    return f"; taken: {', '.join(hosts) or 'none'}"
 
 
 def _wanted(node_set: NodeSet) -> str:

@@ -56,7 +56,8 @@ class LeaseDocuments:
         :raises RefusedError: they go beyond a bound
         """
         site = self._site
-        terms = build_terms(lease, site.pool(), site.work.now)
+        pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
+        terms = build_terms(lease, pool, site.work.now)
         check_servers(terms.document.servers, terms.request.nodes)
         check_bootable(terms.document.servers, terms.request.nodes, terms.document.reservations)
         if not terms.document.maintenance:
@@ -97,7 +98,8 @@ class LeaseDocuments:
             raise RefusedError(400, f"reservation {sorted(unknown)[0]} does not belong to the lease", "reservations")
         has_begun = lease.active_since is not None or lease.is_prepared or lease.lease_id in site.engine.operations
         since = _counted_from(lease, now) if has_begun else now
-        terms = build_terms(merged, site.pool(), since, lease.request.submitted)
+        pool = site.pool(hides_private=not changes.get("sees_private"))
+        terms = build_terms(merged, pool, since, lease.request.submitted)
         request = terms.request
         if named:
             check_bootable(document.servers, request.nodes, terms.document.reservations)

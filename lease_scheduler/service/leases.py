@@ -72,14 +72,14 @@ class Leases:
         self._learn_images(lease.get("servers") or ())
         with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
             if enforcement.is_on and not lease.get("maintenance"):
-                proposal = self._proposal(lease, expires, offered=offered)
+                proposal = self._proposal(context, lease, offered=offered)
                 if proposal is not None:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
             # So do these.
             lease, groups = self._groups.given(lease, expires)
             try:
-                with self._site.transaction(expires), refusals():
+                with self._site.transaction(expires), refusals(context):
                     return self._create(lease, offered=offered)
             except BaseException:
                 if groups:
@@ -91,13 +91,13 @@ class Leases:
         if self._site.images is not None:
             self._site.images.learn(servers)
 
-    def _proposal(self, lease: Document, expires: float | None, *, offered: bool) -> Proposal | None:
+    def _proposal(self, context: Document, lease: Document, *, offered: bool) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
 
         :raises RefusedError: there is no place, so there is nothing to ask
         """
         site = self._site
-        with site.transaction(expires), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             if lease["id"] in site.work.leases:
                 return None
             terms = self._documents.terms(lease)
@@ -209,7 +209,7 @@ class Leases:
         """What ``create`` would come to."""
         site = self._site
         self._learn_images(lease.get("servers") or ())
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is not None or found.lease is None:
@@ -236,7 +236,7 @@ class Leases:
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
         """Terms near those of a lease that could be had, nearest first; none if it can itself."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is None:
@@ -258,7 +258,7 @@ class Leases:
         # Outside of a transaction, as it may take long.
         groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
         try:
-            with site.transaction(expires), refusals():
+            with site.transaction(expires), refusals(context):
                 self._check_offered(lease_id)
                 document = with_groups(site.work.documents[lease_id], groups)
                 if trust_id is not None:
@@ -280,7 +280,7 @@ class Leases:
 
         :raises RefusedError: it is not held, or not any more
         """
-        with self._site.transaction(context.get("expires")), refusals():
+        with self._site.transaction(context.get("expires")), refusals(context):
             self._check_offered(lease_id)
             self._site.engine.reject(lease_id)
             self._site.engine.step()
@@ -295,12 +295,12 @@ class Leases:
         enforcement = self._enforcement
         with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
             if enforcement.is_on:
-                with self._site.transaction(expires), refusals():
+                with self._site.transaction(expires), refusals(context):
                     lease, document = self._documents.expected(lease_id, changes)
                     request = self._documents.new_terms(lease, document, changes)[0]
                     change = change_proposal(self._site, lease_id, changes, request)
                 enforcement.check_update(context, change)
-            with self._site.transaction(expires), refusals():
+            with self._site.transaction(expires), refusals(context):
                 return self._counter(lease_id, changes)
 
     def _counter(self, lease_id: str, changes: Document) -> Answer:
@@ -342,7 +342,7 @@ class Leases:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")
         with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
-            with self._site.transaction(expires), refusals():
+            with self._site.transaction(expires), refusals(context):
                 lease, document = self._documents.expected(lease_id, changes)
                 request = (
                     self._documents.new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
@@ -354,7 +354,7 @@ class Leases:
 
     def _update(self, context: Document, lease_id: str, changes: Document) -> Answer:
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             lease, document = self._documents.expected(lease_id, changes)
             updated = replace(
                 document,
@@ -385,7 +385,7 @@ class Leases:
         :raises RefusedError: there is no such live lease, or a term cannot be changed
         """
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             lease, document = self._documents.expected(lease_id, changes)
             request, terms = self._documents.new_terms(lease, document, changes)
             least = terms.least if changes.get("reservations") else None
@@ -431,7 +431,7 @@ class Leases:
 
     def end(self, context: Document, lease_id: str) -> Answer:
         """The lease is done before its time."""
-        with self._site.transaction(context.get("expires")), refusals():
+        with self._site.transaction(context.get("expires")), refusals(context):
             self._documents.of(lease_id)
             self._site.engine.end(lease_id)
             self._site.engine.step()
@@ -440,7 +440,7 @@ class Leases:
     def delete(self, context: Document, lease_id: str, reason: str) -> Answer:
         """Cancel what is left of a lease and take it from the lists."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             if lease_id not in site.work.leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
@@ -455,13 +455,20 @@ class Leases:
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
+        with site.transaction(context.get("expires")), refusals(context):
             self._documents.of(lease_id)
             by_id = {str(host_id): host.name for host_id, host in site.hosts.items()}
             names = frozenset(by_id.get(host, host) for host in hosts_away)
-            unknown = names - set(by_id.values())
-            if unknown:
-                raise RefusedError(404, f"there is no host {sorted(unknown)[0]} in the pool", "hosts")
+            if context.get("sees_site"):
+                unknown = names - set(by_id.values())
+                if unknown:
+                    raise RefusedError(404, f"there is no host {sorted(unknown)[0]} in the pool", "hosts")
+            else:
+                # What else is in the pool is not for the project to find out.
+                held = {number for each in site.work.leases[lease_id].reservations for number in each.hosts}
+                own = {site.engine.site.hosts[number].name for number in held}
+                if not names <= own:
+                    raise RefusedError(404, f"the lease is not on host {sorted(set(hosts_away) - own)[0]}", "hosts")
             self._follow(site.engine.move(lease_id, names))
             site.engine.step()
             return {"lease_id": lease_id}
@@ -469,8 +476,9 @@ class Leases:
     def availability(self, context: Document, query: Document) -> Answer:
         """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals():
-            node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, site.pool(), "nodes")
+        with site.transaction(context.get("expires")), refusals(context):
+            pool = site.pool(hides_private=not context.get("sees_site"))
+            node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
             found = site.engine.room(node_set, query["start"], query["end"], query["duration"])
             return {**_windows(found.reservable), "free": _windows(found.free)}
 

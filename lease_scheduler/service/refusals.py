@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,14 +28,18 @@ def alternatives(refusal: Refusal) -> list[Answer]:
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """Errors of the plan in the words of those who ask."""
+def refusals(context: Mapping[str, Any]) -> Iterator[None]:
+    """Errors of the plan in the words of those who ask.
+
+    :param context: whoever does not see the site (``sees_site``) is told no names of hosts
+    """
     try:
         yield
     except NoPlaceError as error:
         refusal = error.refusal
         text = "Not enough hosts available" if refusal.constraint in _NO_CAPACITY else ""
-        message = f"{text}: {refusal.message}" if text else refusal.message
+        told = refusal.message if context.get("sees_site") else refusal.anonymous
+        message = f"{text}: {told}" if text else told
         raise RefusedError(409, message, _FIELDS.get(refusal.constraint), alternatives(refusal)) from error
     except NotPlannableError as error:
         raise RefusedError(409, f"Not enough hosts available: {error}") from error

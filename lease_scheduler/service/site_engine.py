@@ -566,9 +566,19 @@ class SiteEngine:
         now = self.work.now
         self.work.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 
-    def pool(self) -> Pool:
-        """What there is to choose from."""
-        return Pool(tuple(self.hosts.values()), tuple(self.floating_ips.values()), self.driver.flavors(), self.images)
+    def pool(self, *, hides_private: bool = False) -> Pool:
+        """What there is to choose from.
+
+        :param hides_private: whether private properties of hosts are as if there were none of them
+        """
+        private = {name for (_, name), is_private in self.private_properties.items() if is_private}
+        return Pool(
+            tuple(self.hosts.values()),
+            tuple(self.floating_ips.values()),
+            self.driver.flavors(),
+            self.images,
+            frozenset(private) if hides_private else frozenset(),
+        )
 
     def put_host(self, host: HostRecord) -> None:
         """Keep a new value of a host."""

@@ -26,12 +26,14 @@ class Pool:
     :ivar floating_ips: the addresses
     :ivar flavors: resources and traits by flavor id, as the cloud knows them
     :ivar images: sizes of disk images; none if they are not brought ahead
+    :ivar hidden: names of properties that queries find nowhere
     """
 
     hosts: Sequence[HostRecord]
     floating_ips: Sequence[FloatingIpRecord]
     flavors: Mapping[str, Flavor]
     images: ImageSizes | None = None
+    hidden: frozenset[str] = frozenset()
 
     def matching(self, *queries: Query) -> frozenset[str] | None:
         """Names of the hosts that satisfy every query; none if there is no condition."""
@@ -39,8 +41,13 @@ class Pool:
         if not conditions:
             return None
         return frozenset(
-            host.name for host in self.hosts if all(matches(query, facts(host), host.traits) for query in conditions)
+            host.name
+            for host in self.hosts
+            if all(matches(query, self._shown_facts(host), host.traits) for query in conditions)
         )
+
+    def _shown_facts(self, host: HostRecord) -> dict[str, str]:
+        return {name: value for name, value in facts(host).items() if name not in self.hidden}
 
 
 def facts(host: HostRecord) -> dict[str, str]:

@@ -28,9 +28,15 @@ def list_leases(request: ApiRequest) -> Answer:
 def create_lease(request: ApiRequest) -> Answer:
     """Make a lease."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    lease |= private_queries(request)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
     return Answer({"lease": shown_again(request, lease["id"])})
+
+
+def private_queries(request: ApiRequest) -> Document:
+    """Return what a lease document has beside its terms if its queries may ask for private properties of hosts."""
+    return {"sees_private": True} if request.sees_site else {}
 
 
 @contextmanager
@@ -152,21 +158,29 @@ def _counter(request: ApiRequest, asked: Document) -> None:
     changes = lease_changes(asked, request.named, request.now, True)
     if changes.end_now or not changes.terms:
         raise ApiError(400, "counter: these are the terms that are offered; give others, or accept it", "counter")
-    request.engine.counter_offer(request.context(), request.named["id"], changes.terms)
+    terms = changes.terms | private_queries(request)
+    request.engine.counter_offer(request.context(), request.named["id"], terms)
 
 
 def apply_changes(request: ApiRequest, changes: Changes) -> None:
     """Have the engine change the lease that the path names."""
     lease_id = request.named["id"]
     if changes.terms:
-        request.engine.update_lease(request.context(), lease_id, changes.terms)
+        terms = changes.terms
+        if "reservations" in terms:
+            terms = terms | private_queries(request)
+        request.engine.update_lease(request.context(), lease_id, terms)
     if changes.end_now:
         request.engine.end_lease(request.context(), lease_id)
 
 
 def shown(request: ApiRequest, view: Document) -> Document:
     """A lease as the caller may see it."""
-    return show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]))
+    document = show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]))
+    if not request.sees_site and "number" in document:
+        # It would tell how many leases all the others have.
+        document["number"] = None
+    return document
 
 
 def shown_again(request: ApiRequest, lease_id: str, deleted: bool = False) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust, trusted
+from lease_scheduler.api.handlers.leases import needs_trust, private_queries, trusted
 from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.microversions import V1_12, V1_15, V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
@@ -21,6 +21,7 @@ _MAY_BE_HELD = (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value)
 def create_quote(request: ApiRequest) -> Answer:
     """Plan a lease, tell about it, and forget it or hold it, or others in its place, for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    lease |= private_queries(request)
     for key in ("counter_offers", "flexibility"):
         if key in request.raw_body and not request.raw_body.get("hold"):
             raise ApiError(400, f"{key}: only for quotes that are held; add hold", key)
@@ -95,7 +96,9 @@ def quote_change(request: ApiRequest) -> Answer:
         changes = span_changes(action, asked, request.named, request.now, True)
     if changes.end_now:
         raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
-    found = request.engine.quote_change(request.context(), request.named["id"], changes.terms)
+    found = request.engine.quote_change(
+        request.context(), request.named["id"], changes.terms | private_queries(request)
+    )
     quote = {
         "granted": found["granted"],
         "reason": found["reason"],

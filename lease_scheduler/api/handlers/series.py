@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.handlers.leases import needs_trust
+from lease_scheduler.api.handlers.leases import needs_trust, private_queries
 from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
@@ -25,7 +25,7 @@ def create_series(request: ApiRequest) -> Answer:
     """Make the leases of a series; some of them may be refused."""
     body = request.body
     try:
-        lease = new_lease(body["lease"], (), request.caller, request.now, True)
+        lease = new_lease(body["lease"], (), request.caller, request.now, True) | private_queries(request)
     except ApiError as error:
         raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error
     if lease["kind"] != LeaseKind.RESERVATION.value:

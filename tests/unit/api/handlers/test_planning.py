@@ -576,15 +576,49 @@ class TestCalendar:
             {"id": "1", "name": "host-1", "state": "up", "vcpus": 1, "memory_mb": 1},
         ]
 
-    def test_leases_of_others_have_no_names(self, member: Client, admin: Client) -> None:
-        found = member.at("1.1").get("/v1/calendar").json or {}
+    def test_others_are_busy_time_only(self, member: Client, admin: Client, site: Site) -> None:
+        """No ids, no hosts but those of own leases, no numbers; two leases that overlap are one time."""
+        held = {"run_start": 0, "run_end": 9, "closing": "shutdown"}
+        mine, *_ = site.calendar_document["leases"]
+        spans = [(NOW, NOW + 60, "2"), (NOW + 30, NOW + 90, "3"), (NOW + 200, NOW + 300, "2")]
+        site.calendar_document["leases"] = [
+            {**mine, "holdings": [{**held, "start": NOW, "end": NOW + 50, "hosts": ["1"]}]},
+            *(
+                {
+                    **mine,
+                    "id": f"foreign-{number}",
+                    "project_id": "blue",
+                    "holdings": [{**held, "start": start, "end": end, "hosts": [host]}],
+                }
+                for number, (start, end, host) in enumerate(spans)
+            ),
+        ]
+        site.calendar_document["hosts"] = [
+            {"id": n, "name": f"host-{n}", "state": "up", "vcpus": 1, "memory_mb": 1} for n in "123"
+        ]
+        answer = member.at("1.1").get("/v1/calendar?since=6")
+        found = answer.json or {}
+        assert (found["now"], found["revision"], found["complete"], found["removed"]) == (NOW, 0, True, [])
+        assert [host["name"] for host in found["hosts"]] == ["host-1", "other projects"]
+        assert [lease["name"] for lease in found["leases"]] == ["secret", "", ""]
+        assert [(lease["start"], lease["end"]) for lease in found["leases"][1:]] == [
+            (NOW, NOW + 90),
+            (NOW + 200, NOW + 300),
+        ]
+        for secret in ("foreign", "host-2", "host-3", "blue"):
+            assert secret not in answer.text
+        assert site.calls[-1][-1] is None
+        found = admin.at("1.1").get("/v1/calendar").json or {}
+        assert [lease["name"] for lease in found["leases"]] == ["secret"] * 4
+
+    def test_without_privacy_leases_of_others_have_no_names(self, build: Build) -> None:
+        app = build(ApiSettings(auth="noauth", privacy=False))
+        found = Client(app, roles="member").at("1.1").get("/v1/calendar").json or {}
         assert (found["now"], found["revision"], found["complete"]) == (NOW, 7, True)
         assert [(lease["name"], lease["project_id"], lease["reason"]) for lease in found["leases"]] == [
             ("secret", "red", "why"),
             ("", "", ""),
         ]
-        found = admin.at("1.1").get("/v1/calendar").json or {}
-        assert [lease["name"] for lease in found["leases"]] == ["secret", "secret"]
 
     @pytest.mark.parametrize(
         ("query", "asked"),
@@ -594,8 +628,8 @@ class TestCalendar:
             ("?start=2030-02-01T00:00:00Z", (1_896_134_400, 1_896_134_400 + 7 * DAY, None)),
         ],
     )
-    def test_what_is_asked(self, latest: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
-        assert latest.get(f"/v1/calendar{query}").status_code == 200
+    def test_what_is_asked(self, admin: Client, site: Site, query: str, asked: tuple[Any, ...]) -> None:
+        assert admin.at("latest").get(f"/v1/calendar{query}").status_code == 200
         assert site.calls[-1][1:] == asked
 
     @pytest.mark.parametrize("query", ["start=5&end=5", "start=0&end=99999999999", "start=x", "since=-1", "end=\u0661"])
