@@ -19,6 +19,9 @@ from lease_scheduler.cloud.nova.placement import Placement
 
 LOG = logging.getLogger(__name__)
 
+#: How what Nova is doing with a server is called when it gives back what it has.
+_GOING = ("shelving", "deleting", "soft-deleting")
+
 
 class Overdrafts:
     """See the module.
@@ -64,6 +67,7 @@ class Overdrafts:
                     self._look_at(host, provider_id)
                 kept[provider_id] = generation
         self._generations = kept
+        self._told = {provider_id: excess for provider_id, excess in self._told.items() if provider_id in kept}
 
     def look_at(self, service: str) -> None:
         """Look at the slots on a host to which a server has come.
@@ -94,11 +98,11 @@ class Overdrafts:
             if kind in amounts
             for server in self._listed(uuid=consumer)
         ]
-        busy = [server for server in found if of.is_busy(server)]
-        there = [server for server in found if server not in busy and server.status in of.CAN_SHELVE | {of.SHELVED}]
+        going = [server for server in found if (of.task(server) or "").startswith(_GOING)]
+        # Whoever keeps one of them busy has another one shelved.
+        there = [each for each in found if not of.is_busy(each) and each.status in of.CAN_SHELVE | {of.SHELVED}]
         there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)
-        # Those that are busy come or go; the next look finds out.
-        for server in there[: max(0, surplus - len(busy))]:
+        for server in there[: max(0, surplus - len(going))]:
             LOG.warning(
                 "server %s of project %s is one more than its lease has slots on host %s, and is shelved",
                 server.id,

@@ -61,6 +61,30 @@ class DriverTest(NovaSite):
         assert self.nova.servers.list() == []
         self.assert_nothing_is_left()
 
+    def test_servers_beyond_the_slots_of_a_lease_are_shelved_and_end_with_it(self) -> None:
+        """Placement grants claims that meet; here the slot of one of them goes afterwards, which comes to the same."""
+        lease_id = str(uuid4())
+        self.carry_out(self.order(OperationKind.START, lease_id, ("host1", "host1"), SMALL))
+        servers = [self.boot(names.flavor_id(lease_id, 0)) for _ in range(2)]
+        assert [server.status for server in servers] == ["ACTIVE", "ACTIVE"]
+        self.driver._overdrafts.look()
+        slots = {names.slot_class(lease_id, 0): 1}
+        self.held.ensure_slots(names.slots_provider_id("host1"), names.slots_provider("host1"), None, slots)
+        self.driver._overdrafts.look()
+        end = time.monotonic() + LIMIT
+        while sorted(self.nova.servers.get(server.id).status for server in servers) != ["ACTIVE", "SHELVED_OFFLOADED"]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert not self.held.overdrawn(names.slots_provider_id("host1"))
+        # It comes back when there is a slot, and not before.
+        (shelved,) = [server for server in servers if self.host_of(server) is None]
+        shelved.unshelve()
+        time.sleep(1)
+        assert self.host_of(shelved) is None
+        self.carry_out(self.order(OperationKind.STOP, lease_id, ("host1", "host1"), SMALL))
+        assert self.nova.servers.list() == []
+        self.assert_nothing_is_left()
+
     def test_a_host_that_is_held_as_a_whole_by_several_vms(self) -> None:
         """Together they need more CPUs than a single server may have, because Nova counts each of them four times."""
         quarter = Resources({"VCPU": 10, "MEMORY_MB": 1900, HOST_SHARE: 1})
