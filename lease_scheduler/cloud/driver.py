@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lease_scheduler.cloud.differences import Difference, Presence
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation
 from lease_scheduler.engine.records import LeaseDocument
@@ -72,6 +73,19 @@ class Order:
     start: int = 0
     is_over: bool = False
     without: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A lease, with all that is needed to know what it should have in the cloud.
+
+    :ivar order: an order to follow the plan
+    :ivar until: the end that the cloud is told, None if it is told none
+    """
+
+    order: Order
+    presence: Presence
+    until: int | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +193,36 @@ class Driver(Protocol):
 
     def footprints(self) -> Iterable[Footprint]:
         """What exists of all leases."""
+        ...
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        """Compare what is made in the cloud for leases with what should be there; nothing is changed.
+
+        :param expectations: leases that are compared; others are left alone
+        :param live: number of VMs of each lease that is not over; nothing of these is left over
+        :param pool: names of the compute hosts of the pool
+        """
+        ...
+
+    def mend(self, expectation: Expectation) -> None:
+        """Make again what a lease should have that no operation makes: what is remembered of a suspended one."""
+        ...
+
+    def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
+        """Remove what belongs to no lease; return how many of these things are gone now.
+
+        :param live: number of VMs of each lease that is not over by now; nothing of these is removed
+        """
+        ...
+
+    def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
+        """Remove what is there without any lease, once there are neither leases nor hosts in the pool.
+
+        :param keep_providers: whether empty resource providers stay
+        :return: names of the hosts whose compute services have to be told that something of theirs is gone
+        """
         ...
 
     def hypervisors(self, names: Collection[str] | None = None) -> Iterable[Hypervisor]:

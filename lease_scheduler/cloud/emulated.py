@@ -18,8 +18,10 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.cloud.differences import Difference
 from lease_scheduler.cloud.driver import (
     DriverEvent,
+    Expectation,
     Flavor,
     Footprint,
     Hypervisor,
@@ -326,6 +328,23 @@ class EmulatedCloud:
             hosts.setdefault(lease_id, set()).add(host)
         servers = dict(leases)
         return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        """See ``Driver.differences``: nothing is made here beside what footprints tell."""
+        return []
+
+    def mend(self, expectation: Expectation) -> None:
+        """See ``Driver.mend``."""
+
+    def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
+        """See ``Driver.remove_left_over``."""
+        return 0
+
+    def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
+        """See ``Driver.leave``: there is nothing without leases."""
+        return frozenset()
 
     def oversold(self) -> list[str]:
         """Hosts of which more is held than there is; none, unless a test broke something on purpose."""

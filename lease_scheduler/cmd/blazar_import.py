@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 from oslo_config import cfg
-from tooz import ToozError, coordination
 
 from lease_scheduler.cmd.configuration import engine_name
+from lease_scheduler.cmd.election import no_engine
 from lease_scheduler.cmd.wiring import clock, database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.states import LeaseState
@@ -46,7 +44,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     contents = read(options.connection, _CONNECTION)
     ours = database(conf)
     now = clock(conf, ours).now()
-    with _no_engine(conf):
+    with no_engine(conf):
         store = SqlStore(ours, conf.service.site)
         # An engine that begins in spite of the lock takes over from us, and nothing of this is written.
         store.take_over(engine_name(), now)
@@ -61,33 +59,6 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
             print("nothing was written")
         elif not found.changes.is_empty():
             store.commit(found.changes)
-
-
-@contextmanager
-def _no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
-    """Hold the lock by which engines elect the one that leads.
-
-    :raises InvalidValueError: an engine has it, or it cannot be asked for
-    """
-    field = "service.coordination_url"
-    url: str = conf.service.coordination_url
-    if url.startswith("file://"):
-        Path(url.removeprefix("file://")).mkdir(parents=True, exist_ok=True)
-    try:
-        coordinator = coordination.get_coordinator(url, engine_name().encode())
-        coordinator.start(start_heart=True)
-    except ToozError as error:
-        raise InvalidValueError(field, f"cannot be used: {error}") from error
-    try:
-        lock = coordinator.get_lock(f"lease-scheduler-{conf.service.site}".encode())
-        if not lock.acquire(blocking=False):
-            raise InvalidValueError(field, "an engine leads the site; stop all engines first")
-        try:
-            yield
-        finally:
-            lock.release()
-    finally:
-        coordinator.stop()
 
 
 def _tell(found: Takeover) -> None:

@@ -11,14 +11,15 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import track
 
-from lease_scheduler.cmd import blazar_import, calibrate, configuration
+from lease_scheduler.cmd import blazar_import, calibrate, configuration, reconcile, uninstall
+from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.cmd.operator import OPERATOR
 from lease_scheduler.cmd.wiring import clock, database, driver, engine_client
-from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
+from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.service.clock import RealClock
 from lease_scheduler.store.sql import migrate, purge
-
-_CONTEXT = {"user_id": "operator", "project_id": "operator", "roles": ["admin"], "is_admin": True, "request_id": ""}
 
 _DAY = 86_400
 
@@ -80,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     remove.set_defaults(run=_host_remove)
     whole = of["pool"].add_parser("fill", help="take every compute host of the cloud into the pool")
     whole.set_defaults(run=_pool_fill)
-    again = commands.add_parser("reconcile", help="compare leases with the cloud now and repair what differs")
-    again.set_defaults(run=_reconcile)
+    reconcile.add_to(commands)
+    uninstall.add_to(commands)
     blazar_import.add_to(commands)
     calibrate.add_to(commands)
     return parser
@@ -125,31 +126,38 @@ def _hosts(conf: cfg.ConfigOpts) -> list[dict[str, Any]]:
 
 
 def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
-    engine = engine_client(conf)
+    engine = _engine(conf)
     console = Console(stderr=True)
     parts = [names[first : first + _PART] for first in range(0, len(names), _PART)]
     for part in track(parts, "hosts", console=console, disable=not console.is_terminal):
         try:
-            engine.create_hosts(_CONTEXT, list(part))
+            engine.create_hosts(OPERATOR, list(part))
         except RefusedError as error:
             raise InvalidValueError("host", error.message) from error
     print(f"{len(names)} hosts were added to the pool")
 
 
+def _engine(conf: cfg.ConfigOpts) -> RpcEngineClient:
+    """The way to the engine.
+
+    :raises EngineUnavailableError: there is none, which is said at once
+    """
+    if not engine_leads(conf):
+        raise EngineUnavailableError(
+            f"no engine leads site {conf.service.site}; start lease-scheduler-engine, whose log says why it does not"
+        )
+    return engine_client(conf)
+
+
 def _host_remove(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
-    engine = engine_client(conf)
     ids = {host["name"]: host["id"] for host in _hosts(conf)}
     for name in options.names:
         if name not in ids:
             raise InvalidValueError(name, "there is no such host in the pool")
+    engine = _engine(conf)
     for name in options.names:
         try:
-            engine.delete_host(_CONTEXT, ids[name])
+            engine.delete_host(OPERATOR, ids[name])
         except RefusedError as error:
             raise InvalidValueError(name, error.message) from error
     print(f"{len(options.names)} hosts were removed from the pool")
-
-
-def _reconcile(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
-    found = engine_client(conf).reconcile(_CONTEXT)
-    print(", ".join(f"{name}: {count}" for name, count in found.items()))

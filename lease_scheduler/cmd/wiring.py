@@ -50,8 +50,10 @@ from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.reconcile import as_document
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.uninstall import Uninstall
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
@@ -245,6 +247,8 @@ class EngineService:
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
         self.site: SiteEngine | None = None
+        #: What the engine can be asked for, while it leads.
+        self.methods: dict[str, Callable[..., dict[str, Any]]] = {}
         self._store: SqlStore | None = None
         lock_name = f"lease-scheduler-{conf.service.site}".encode()
         self.leadership = Leadership(
@@ -270,6 +274,16 @@ class EngineService:
     def stop(self) -> None:
         """Stop to lead."""
         self.leadership.stop()
+        self.end()
+
+    def at_rest(self) -> SiteEngine:
+        """Take over the site, and return an engine that knows everything and does nothing; the caller has the lock."""
+        store = SqlStore(self._database, self._conf.service.site)
+        store.take_over(self._name, self.clock.now())
+        return self._site_engine(store, lambda: None)
+
+    def end(self) -> None:
+        """End what was begun without leading."""
         self._coordinator.stop()
         self._transport.cleanup()
         self._database.dispose()
@@ -317,18 +331,7 @@ class EngineService:
         store.take_over(self._name, self.clock.now())
         self._store = store
         waiting = store.count_messages()
-        site = SiteEngine(
-            store,
-            self.driver,
-            self.clock,
-            self._make_planner,
-            self._policies.admission,
-            service_options(conf),
-            on_broken,
-            self._policies.make_pricing,
-            self._policies.penalty,
-            self._metrics,
-        )
+        site = self._site_engine(store, on_broken)
         self._metrics.bind(site.look, waiting)
         enforcement = self._enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
         if enforcement.follows:
@@ -344,6 +347,20 @@ class EngineService:
             self._metrics.unbind()
             raise
 
+    def _site_engine(self, store: SqlStore, on_broken: Callable[[], None]) -> SiteEngine:
+        return SiteEngine(
+            store,
+            self.driver,
+            self.clock,
+            self._make_planner,
+            self._policies.admission,
+            service_options(self._conf),
+            on_broken,
+            self._policies.make_pricing,
+            self._policies.penalty,
+            self._metrics,
+        )
+
     def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
         leases, pool = Leases(site, enforcement), PoolKeeper(site)
         if self._conf.engine.discover_hosts:
@@ -358,6 +375,7 @@ class EngineService:
         site.on_written = wake
         wake()
         series = SeriesKeeper(site, leases)
+        uninstall = Uninstall(site, leases, pool, series)
         methods: dict[str, Callable[..., dict[str, Any]]] = {
             "create_lease": leases.create,
             "quote_lease": leases.quote,
@@ -381,8 +399,11 @@ class EngineService:
             "create_series": series.create,
             "delete_series": series.delete,
             "ping": lambda context: {"problem": site.problem()},
-            "reconcile": lambda context: dict(site.reconcile()),
+            "list_installed": uninstall.list,
+            "uninstall": uninstall.go_on,
+            "reconcile": lambda context, dry_run=False: as_document(site.reconcile(dry_run=dry_run)),
         }
+        self.methods = methods
         server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
         server.start()
         return _LeadingEngine(site, server, senders, self._metrics)

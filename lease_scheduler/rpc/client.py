@@ -187,6 +187,14 @@ class RpcEngineClient:
         """End a series."""
         return self._ask(context, "delete_series", series_id=series_id)
 
-    def reconcile(self, context: Document) -> Document:
-        """Compare plan and cloud now and repair what differs."""
-        return self._ask(context, "reconcile")
+    def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
+        """Compare plan and cloud now; repair what differs, or only tell."""
+        return self._ask(context, "reconcile", **({"dry_run": True} if dry_run else {}))
+
+    def list_installed(self, context: Document) -> Document:
+        """What there is of the service in the cloud."""
+        return self._ask(context, "list_installed")
+
+    def uninstall(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> Document:
+        """Leave the cloud as far as that can be done at once; what is left."""
+        return self._ask(context, "uninstall", end_leases=end_leases, keep_providers=keep_providers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from lease_scheduler.engine.records import Changes, Message, Snapshot
@@ -49,6 +50,10 @@ class ServiceStore(Protocol):
 
     def forget_messages(self, ids: Any) -> None:
         """Messages that have been sent."""
+        ...
+
+    def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
+        """Which of these ids are those of trusts or reservations whose leases are over."""
         ...
 
     def has_lease(self, lease_id: str) -> bool:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Condition, Event, Lock, RLock, Thread
 from typing import Any
 
-from lease_scheduler.cloud.driver import Driver, DriverEvent, HostsOccupiedError, Order, StepFailedError, WaitingClock
+from lease_scheduler.cloud.differences import Difference, Problem
+from lease_scheduler.cloud.driver import (
+    Driver,
+    DriverEvent,
+    Expectation,
+    HostsOccupiedError,
+    Order,
+    StepFailedError,
+    WaitingClock,
+)
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.engine import Engine
@@ -51,7 +61,18 @@ from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
 from lease_scheduler.service.preemption_warnings import PreemptionWarnings
 from lease_scheduler.service.promised_ends import PromisedEnds
-from lease_scheduler.service.reconcile import compute_hosts, reconcile
+from lease_scheduler.service.reconcile import (
+    Leases,
+    Reconciliation,
+    as_differences,
+    compute_hosts,
+    count,
+    decide,
+    expectations,
+    settled,
+    stuck_leases,
+)
+from lease_scheduler.service.repairs import Repairs
 from lease_scheduler.service.replacements import Replacements
 from lease_scheduler.service.site import SiteBuilder
 from lease_scheduler.service.terms import Pool
@@ -193,6 +214,7 @@ class SiteEngine:
         self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
         self._occupied_alarm = OccupiedAlarm(self.transaction, self.work.notify)
         self._executor = Executor(driver, clock, self._record_steps, self._over, options.workers)
+        self._repairs = Repairs(driver, self.engine, self.work, self._is_busy)
         self._images_on_their_way = ImageCarriage(driver, clock, lambda: self.engine.site, self._noticed)
         self._ends = PromisedEnds(driver.tell_ends)
         self._announcer = Announcer(self._coming, driver.announce)
@@ -502,17 +524,64 @@ class SiteEngine:
                 self._break()
             raise
 
-    def reconcile(self) -> dict[str, int]:
-        """Compare intents, leases and cloud, and repair; how much of what was repaired."""
+    def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
+        """Compare intents, leases and cloud, and repair what differs.
+
+        :param dry_run: whether nothing is repaired
+        """
         began = time.perf_counter()
         with self._lock:
-            before = {lease.lease_id: lease for lease in self.engine.live_leases()}
+            before, pool = self._leases(), [host.name for host in self.hosts.values()]
+        expected = expectations(before)
         # The cloud may take its time; the plan goes on meanwhile.
         footprints = list(self.driver.footprints())
-        with self.transaction():
-            repaired = reconcile(self.engine, self.work, before, footprints, self._executor.is_busy)
-            self.engine.step()
-        self._metrics.reconciled(repaired, time.perf_counter() - began, time.time())
+        found = self.driver.differences(expected, before.vms(), pool)
+        with self._lock if dry_run else self.transaction():
+            leases = self._leases()
+            actions = decide(leases, before, footprints)
+            differences = settled(found, leases, before, self.store.of_leases_that_are_over)
+            differences += as_differences(actions, differences)
+            repaired = count(actions)
+            if not dry_run:
+                repaired.update(self._repairs.plan(actions, differences))
+                self.engine.step()
+        if not dry_run:
+            repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
+            self._metrics.reconciled(repaired, time.perf_counter() - began, time.time())
+        self._metrics.compared(differences)
+        return Reconciliation(tuple(differences), dict(repaired))
+
+    def _leases(self) -> Leases:
+        """The live leases as they are now."""
+        intents = self.work.open_intents()
+        live = {lease.lease_id: lease for lease in self.engine.live_leases()}
+        begun = {intent.lease_id for intent in intents}
+        busy = begun | {lease_id for lease_id in live if self._executor.is_busy(lease_id)}
+        now = self.clock.now()
+        documents = dict(self.work.documents)
+        return Leases(live, documents, self.engine.site, frozenset(busy), stuck_leases(intents, now), now)
+
+    def nobody(self) -> Leases:
+        """No leases at all, which is what there should be when the service is uninstalled."""
+        return Leases({}, {}, self.engine.site, frozenset(), frozenset(), self.clock.now())
+
+    def _repair(self, expected: Mapping[str, Expectation], differences: Collection[Difference]) -> Counter[str]:
+        """Do what no operation does: of suspended leases, of server groups, and of what is left over."""
+        repaired: Counter[str] = Counter()
+        with self._lock:
+            # So that nothing of it is resumed meanwhile.
+            repaired["repaired"] += self._repairs.remember(expected, differences)
+        groups = self._repairs.new_groups(differences)
+        if groups:
+            with self.transaction():
+                unwanted = self._repairs.follow_groups(groups)
+            self.driver.remove_groups(unwanted)
+            repaired["repaired"] += len(groups)
+        left_over = [each for each in differences if each.problem is Problem.LEFT_OVER]
+        if left_over:
+            with self._lock:
+                live = self._leases().vms()
+            repaired["removed"] += self.driver.remove_left_over(left_over, live)
         return repaired
 
     def _reconcile_now_and_then(self) -> None:
@@ -539,7 +608,7 @@ class SiteEngine:
             self.discover()
         self.follow_pool()
         try:
-            repaired = self.reconcile()
+            repaired = self.reconcile().repaired
         except EngineUnavailableError:
             raise
         except Exception:

@@ -91,6 +91,12 @@ class Connection:
         with suppress(NotFound):
             identity.delete(f"/OS-TRUST/trusts/{trust_id}")
 
+    def trusts(self) -> frozenset[str]:
+        """Ids of the trusts that were given to the service."""
+        identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
+        found = identity.get("/OS-TRUST/trusts", params={"trustee_user_id": self.user_id()}).json()["trusts"]
+        return frozenset(str(each["id"]) for each in found)
+
     def _of_trust(self, trust_id: str) -> Any:
         # A trust says itself which project it is for.
         scope = {"project_id": None, "project_name": None, "project_domain_id": None, "project_domain_name": None}
@@ -195,4 +201,6 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         group.aggregate_freepool_name,
         options,
         Watching(conf, connection),
+        connection.trusts,
+        connection.user_id,
     )

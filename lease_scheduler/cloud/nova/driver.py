@@ -9,8 +9,10 @@ from typing import Any
 
 from keystoneauth1.adapter import Adapter
 
+from lease_scheduler.cloud.differences import Difference, Presence
 from lease_scheduler.cloud.driver import (
     DriverEvent,
+    Expectation,
     Flavor,
     Footprint,
     Hypervisor,
@@ -21,6 +23,7 @@ from lease_scheduler.cloud.driver import (
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.aggregates import Aggregates
+from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue, LeaseFlavors
@@ -31,6 +34,7 @@ from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.images import Images
 from lease_scheduler.cloud.nova.intruders import IntruderOptions, Intruders
 from lease_scheduler.cloud.nova.keeping import Keeping
+from lease_scheduler.cloud.nova.left_over import LeftOver
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
@@ -44,6 +48,7 @@ from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
 from lease_scheduler.cloud.nova.steps import Steps
+from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
@@ -95,6 +100,8 @@ class NovaDriver:
     :param freepool: name of the aggregate of all hosts that leases may use
     :param options: what else the operator set
     :param make_watcher: makes what watches the cloud; none to look at services and deleted servers only
+    :param trusts: gives the ids of the trusts that were given to us; None not to compare trusts
+    :param user_id: gives the user that we are; None not to look for images that will never be complete
     """
 
     def __init__(
@@ -111,6 +118,8 @@ class NovaDriver:
         freepool: str,
         options: DriverOptions = _DEFAULTS,
         make_watcher: MakeWatcher | None = None,
+        trusts: Callable[[], Collection[str]] | None = None,
+        user_id: Callable[[], str | None] | None = None,
     ) -> None:
         self._clock = clock
         self._hosts = hosts = Hosts(nova_with_facts, placement)
@@ -154,6 +163,11 @@ class NovaDriver:
             server_groups,
             end_trust,
         )
+        broken = None if user_id is None else BrokenImages(glance, nova, user_id, options.lost.stalled_after)
+        self._survey = Survey(
+            clock, nova, aggregates, placement, nodes, servers, reservations, freepool, trusts, broken
+        )
+        self._left_over = LeftOver(aggregates, lease_flavors, placement, server_groups, end_trust, broken)
         self._pool: frozenset[str] = frozenset()
         self._overdrafts = Overdrafts(nova, placement, hosts, memory, servers.find, guests, lambda: self._pool)
         self._watcher = (
@@ -258,6 +272,27 @@ class NovaDriver:
             hosts = lease.exclusive | lease.shared if lease is not None else frozenset()
             found.append(Footprint(lease_id, state, self._nodes.names(hosts)))
         return found
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        """See ``Driver.differences``."""
+        return self._survey.differences(expectations, live, pool)
+
+    def mend(self, expectation: Expectation) -> None:
+        """See ``Driver.mend``."""
+        if expectation.presence is Presence.SAVED:
+            self._steps.remember(expectation.order)
+
+    def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
+        """See ``Driver.remove_left_over``."""
+        return self._left_over.remove(left_over, live)
+
+    def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
+        """See ``Driver.leave``."""
+        self._precaching.clear()
+        self._freepool.remove()
+        return frozenset() if keep_providers else self._left_over.remove_providers()
 
     def _is_managed(self, lease_id: str) -> bool:
         known = self._memory.known(lease_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -15,7 +16,7 @@ from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
-_RESOURCES = "resources:"
+RESOURCES = "resources:"
 _TRAIT = "trait:"
 _REQUIRED = "required"
 
@@ -67,14 +68,49 @@ def read_flavor(found: Any) -> Flavor:
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
     resources = {VCPU: found.vcpus, MEMORY_MB: found.ram, DISK_GB: disk_gb}
     for key, value in extra_specs.items():
-        if key.startswith(_RESOURCES) and value.isdigit():
-            resources[key.removeprefix(_RESOURCES)] = int(value)
+        if key.startswith(RESOURCES) and value.isdigit():
+            resources[key.removeprefix(RESOURCES)] = int(value)
     traits = {
         key.removeprefix(_TRAIT)
         for key, value in extra_specs.items()
         if key.startswith(_TRAIT) and value.lower() == _REQUIRED
     }
     return Flavor({name: amount for name, amount in resources.items() if amount}, frozenset(traits))
+
+
+@dataclass(frozen=True)
+class WantedFlavor:
+    """The flavor of a node set of a lease, as it should be.
+
+    :ivar labels: how flavor and slots are called
+    :ivar resources: what the guest sees of each class
+    :ivar shared: whether there are slots
+    :ivar claims: whether a server counts on its host for what it needs; nothing has to be held then
+    """
+
+    labels: Labels
+    resources: Mapping[str, int]
+    shared: bool
+    claims: bool
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """MB of memory, CPUs and GB of disk; at least one CPU and 1 MB."""
+        found = self.resources
+        return found.get(MEMORY_MB, 1), max(1, found.get(VCPU, 1)), found.get(DISK_GB, 0)
+
+    @property
+    def has_our_size(self) -> bool:
+        """Whether it is none that Blazar may have made, which stays as large as it was."""
+        return names.lease_of_flavor(self.labels.flavor, self.labels.flavor_id) is not None
+
+    def extra_specs(self, lease_id: str) -> dict[str, str]:
+        """Its extra specs; it has no others that begin with ``resources:``."""
+        needed = {} if self.claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
+        if self.shared:
+            needed[self.labels.slot_class] = 1
+        amounts = {f"{RESOURCES}{name}": str(amount) for name, amount in needed.items()}
+        return {FLAVOR_LEASE: lease_id, **self.labels.extra_specs, **amounts}
 
 
 class LeaseFlavors:
@@ -88,36 +124,23 @@ class LeaseFlavors:
     def __init__(self, nova: Any) -> None:
         self._nova = nova
 
-    def ensure(
-        self,
-        lease_id: str,
-        labels: Labels,
-        resources: Mapping[str, int],
-        project_id: str,
-        *,
-        shared: bool,
-        claims: bool,
-    ) -> None:
-        """The flavor of a node set that the project may use. One that Blazar made becomes ours.
-
-        :param labels: how flavor and slots are called
-        :param resources: what the guest sees of each class; at least one CPU and 1 MB
-        :param shared: whether there are slots
-        :param claims: whether a server counts on its host for what it needs; nothing has to be held then
-        """
+    def ensure(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
+        """The flavor of a node set that the project may use. One that Blazar made becomes ours."""
+        labels = wanted.labels
         try:
             flavor = self._nova.flavors.get(labels.flavor_id)
         except NotFound:
-            flavor = self._create(labels.flavor_id, labels.flavor, resources)
-        needed = {} if claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
-        if shared:
-            needed[labels.slot_class] = 1
-        extra_specs = {f"{_RESOURCES}{name}": str(amount) for name, amount in needed.items()}
+            flavor = self._create(wanted)
+        if wanted.has_our_size and (flavor.ram, flavor.vcpus, flavor.disk) != wanted.size:
+            # Nova changes no flavor. Servers keep a copy of what they were made with.
+            self.remove([labels.flavor_id])
+            flavor = self._create(wanted)
+        extra_specs = wanted.extra_specs(lease_id)
         known: Mapping[str, str] = getattr(flavor, "extra_specs", None) or {}
-        others = [key for key in known if key.startswith(_RESOURCES) and key not in extra_specs]
+        others = [key for key in known if key.startswith(RESOURCES) and key not in extra_specs]
         if others:
             flavor.unset_keys(others)
-        flavor.set_keys({FLAVOR_LEASE: lease_id, **labels.extra_specs, **extra_specs})
+        flavor.set_keys(extra_specs)
         with suppress(Conflict):
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
 
@@ -127,15 +150,12 @@ class LeaseFlavors:
             with suppress(NotFound):
                 self._nova.flavors.delete(flavor_id)
 
-    def _create(self, flavor_id: str, name: str, resources: Mapping[str, int]) -> Any:
+    def _create(self, wanted: WantedFlavor) -> Any:
+        memory_mb, vcpus, disk_gb = wanted.size
+        labels = wanted.labels
         try:
             return self._nova.flavors.create(
-                name,
-                resources.get(MEMORY_MB, 1),
-                max(1, resources.get(VCPU, 1)),
-                resources.get(DISK_GB, 0),
-                flavorid=flavor_id,
-                is_public=False,
+                labels.flavor, memory_mb, vcpus, disk_gb, flavorid=labels.flavor_id, is_public=False
             )
         except Conflict:
-            return self._nova.flavors.get(flavor_id)
+            return self._nova.flavors.get(labels.flavor_id)

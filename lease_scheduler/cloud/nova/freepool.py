@@ -28,6 +28,9 @@ class Freepool:
         """
         with self._lock:
             self._pool = frozenset(pool)
+            if not pool and self._aggregates.find(self._name) is None:
+                # There is nothing to keep others off, as after the service was uninstalled.
+                return
             self._aggregates.ensure(self._name, {metadata.POOL: "true"}, self._pool.difference(taken_out()))
 
     def hosts(self) -> frozenset[str]:
@@ -47,6 +50,11 @@ class Freepool:
         # Nova removes what is none.
         outdated = {key: None for key in found.metadata if key.startswith(metadata.NEXT) and key not in said}
         self._aggregates.set_metadata(self._name, {**said, **outdated})
+
+    def remove(self) -> None:
+        """Remove the aggregate; whatever hosts it has are everybody's."""
+        with self._lock:
+            self._aggregates.remove(self._name)
 
     def take_out(self, hosts: Iterable[str]) -> None:
         """Have it not have hosts for a while, as Blazar does while they are reserved."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, Order
 from lease_scheduler.cloud.nova import names, needs
-from lease_scheduler.cloud.nova.flavors import LeaseFlavors
+from lease_scheduler.cloud.nova.flavors import LeaseFlavors, WantedFlavor
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.memory import Known
@@ -67,7 +67,7 @@ class Holding:
         found = needs.vms(order)
         shared = [vm for vm in found if not vm.has_whole_host]
         claiming = self._claims_of(order)
-        to_hold = _without(shared, claiming)
+        to_hold = without(shared, claiming)
         if not self._hold_all(order, shared, to_hold, waited):
             return False
         labels = self._labels_of(order)
@@ -77,7 +77,9 @@ class Holding:
         for host, totals in slots.items():
             provider_id, parent_id = names.slots_provider_id(host), self._nodes.node(host).provider_id
             self._placement.ensure_slots(provider_id, names.slots_provider(host), parent_id, totals)
-        self._ensure_flavors(order, found, labels)
+        assert order.document is not None
+        for wanted in flavors_of(order, labels):
+            self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
         return True
 
     def _hold_all(self, order: Order, shared: Sequence[needs.Vm], to_hold: Sequence[needs.Vm], waited: int) -> bool:
@@ -163,21 +165,6 @@ class Holding:
         )
         return False
 
-    def _ensure_flavors(self, order: Order, found: Sequence[needs.Vm], labels: Mapping[int, Labels]) -> None:
-        assert order.request is not None and order.document is not None
-        first_of_set = {vm.node_set: vm for vm in reversed(found)}
-        for number, vm in sorted(first_of_set.items()):
-            is_whole = any(each.node_set == number and each.has_whole_host for each in found)
-            if order.document.servers or not is_whole:
-                self._flavors.ensure(
-                    order.lease_id,
-                    labels[number],
-                    needs.of_server(vm),
-                    order.document.project_id,
-                    shared=not is_whole,
-                    claims=is_whole and order.request.preemption_mode not in _STAYING,
-                )
-
     def leave(self, known: Known, services: Iterable[str]) -> frozenset[str]:
         """Hold nothing of a lease on some hosts any more, and have no slots there.
 
@@ -204,7 +191,21 @@ class Holding:
             self._placement.remove_class(names.slot_class(known.lease_id, number))
 
 
-def _without(vms: Sequence[needs.Vm], claiming: Mapping[tuple[int, str], int]) -> list[needs.Vm]:
+def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]:
+    """The flavors that a lease has while it runs."""
+    assert order.request is not None and order.document is not None
+    found = needs.vms(order)
+    first_of_set = {vm.node_set: vm for vm in reversed(found)}
+    flavors = []
+    for number, vm in sorted(first_of_set.items()):
+        is_whole = any(each.node_set == number and each.has_whole_host for each in found)
+        if order.document.servers or not is_whole:
+            claims = is_whole and order.request.preemption_mode not in _STAYING
+            flavors.append(WantedFlavor(labels[number], needs.of_server(vm), shared=not is_whole, claims=claims))
+    return flavors
+
+
+def without(vms: Sequence[needs.Vm], claiming: Mapping[tuple[int, str], int]) -> list[needs.Vm]:
     """Those that are left when as many of each node set and host as claim for themselves are left out."""
     left = Counter(claiming)
     found = []

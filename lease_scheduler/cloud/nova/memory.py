@@ -13,9 +13,9 @@ from lease_scheduler.nova import aggregates as metadata
 #: Of the aggregate: how many node sets and VMs the lease has or had, whether its servers are booted by us, and what
 #: they are now.
 _NODE_SETS = "lease:node_sets"
-_VMS = "lease:vms"
+VMS = "lease:vms"
 _MANAGED = "lease:managed"
-_SERVERS = "lease:servers"
+SERVERS = "lease:servers"
 _USER_ID = "lease:user_id"
 _TRUST_ID = "lease:trust_id"
 _ADDRESSES = "lease:addresses"
@@ -95,22 +95,16 @@ class Memory:
 
         :param planned: of its own, and shared with others: names of compute services
         """
-        assert order.request is not None
         for exclusive, services in planned.items():
             name = names.aggregate(order.lease_id, exclusive=exclusive)
             # A lease without hosts is remembered too.
             if not services and not (exclusive and not planned[False]):
                 self._aggregates.remove(name)
                 continue
-            said = {
-                **lease_metadata(order, exclusive=exclusive),
-                **_document_metadata(order),
-                _NODE_SETS: str(len(order.request.nodes)),
-                _VMS: str(max(len(needs.planned_vms(order)), 0 if known is None else known.vms)),
-            }
+            said = own_metadata(order, 0 if known is None else known.vms, exclusive=exclusive)
             if known is None:
                 # Nobody gets in before everything is there.
-                said |= {metadata.FROM: NEVER, _SERVERS: NONE}
+                said |= {metadata.FROM: NEVER, SERVERS: NONE}
             self._aggregates.ensure(name, said, services)
 
     def say_begin(self, lease_id: str, instant: str, servers: str | None = None) -> None:
@@ -118,7 +112,7 @@ class Memory:
 
         :param servers: what they are from now on, none if that does not change
         """
-        said = {metadata.FROM: instant} | ({} if servers is None else {_SERVERS: servers})
+        said = {metadata.FROM: instant} | ({} if servers is None else {SERVERS: servers})
         for exclusive in (True, False):
             self._aggregates.set_metadata(names.aggregate(lease_id, exclusive=exclusive), said)
 
@@ -127,7 +121,7 @@ class Memory:
 
         :param remaining: compute services that it shares and cannot leave yet
         """
-        said = {_SERVERS: servers, metadata.VACATED_FROM: NEVER}
+        said = {SERVERS: servers, metadata.VACATED_FROM: NEVER}
         for exclusive in (True, False):
             name = names.aggregate(lease_id, exclusive=exclusive)
             if self._aggregates.find(name) is not None:
@@ -137,6 +131,20 @@ class Memory:
         """Remember nothing of a lease."""
         for exclusive in (True, False):
             self._aggregates.remove(names.aggregate(lease_id, exclusive=exclusive))
+
+
+def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
+    """What an aggregate of a lease's own says, but for what changes while the lease runs.
+
+    :param vms: how many it is known to have had
+    """
+    assert order.request is not None
+    return {
+        **lease_metadata(order, exclusive=exclusive),
+        **_document_metadata(order),
+        _NODE_SETS: str(len(order.request.nodes)),
+        VMS: str(max(len(needs.planned_vms(order)), vms)),
+    }
 
 
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
@@ -181,9 +189,9 @@ def _read(lease_id: str, found: list[Aggregate]) -> Known:
         said.get(_USER_ID, ""),
         said.get(_TRUST_ID),
         int(said.get(_NODE_SETS, 0)),
-        int(said.get(_VMS, 0)),
+        int(said.get(VMS, 0)),
         metadata.is_true(said.get(_MANAGED)),
-        said.get(_SERVERS, NONE),
+        said.get(SERVERS, NONE),
         hosts[True],
         hosts[False],
         _listed(said, _RESERVATION),

@@ -6,6 +6,7 @@ look for are called as Blazar calls them, by the reservation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, uuid5
@@ -23,6 +24,15 @@ ANCHOR = "CUSTOM_LEASE_ANCHOR"
 #: Extra specs of the flavor of a reservation: Nova's filter for them looks for the same in the metadata of aggregates.
 FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 AFFINITY = "affinity_id"
+
+_RESERVATION = "reservation:"
+
+_SLOTS = "-lease-slots"
+
+_ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_AGGREGATE = re.compile(f"{_PREFIX}({_ID})(?:-shared)?")
+_FLAVOR = re.compile(f"{_PREFIX}({_ID})-([0-9]+)")
+_SLOT_CLASS = re.compile("CUSTOM_LEASE_([0-9A-F]{8}(?:_[0-9A-F]{4}){3}_[0-9A-F]{12})_[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,24 @@ def aggregate(lease_id: str, *, exclusive: bool) -> str:
 def precache(image_id: str) -> str:
     """Name of the host aggregate by which an image is brought to the caches of hosts; there is one for a while."""
     return f"{PRECACHE}{image_id}"
+
+
+def lease_of_aggregate(name: str) -> str | None:
+    """Return the lease whose host aggregate has this name, or None."""
+    found = _AGGREGATE.fullmatch(name)
+    return None if found is None else found[1]
+
+
+def lease_of_flavor(name: str, its_id: str) -> str | None:
+    """Return the lease whose private flavor has this name and this id, or None."""
+    found = _FLAVOR.fullmatch(name)
+    return found[1] if found is not None and flavor_id(found[1], int(found[2])) == its_id else None
+
+
+def lease_of_slot_class(name: str) -> str | None:
+    """Return the lease for whose slots this resource class is, or None."""
+    found = _SLOT_CLASS.fullmatch(name)
+    return None if found is None else found[1].replace("_", "-").lower()
 
 
 def tag(lease_id: str) -> str:
@@ -88,7 +116,13 @@ def consumer(lease_id: str, number: int) -> str:
 
 def slots_provider(host: str) -> str:
     """Name of the child provider with the slots of all leases on a host."""
-    return f"{host}-lease-slots"
+    return f"{host}{_SLOTS}"
+
+
+def host_of_slots_provider(name: str, its_id: str) -> str | None:
+    """Return the host whose slots a provider of this name and id has, or None."""
+    host = name.removesuffix(_SLOTS)
+    return host if host != name and slots_provider_id(host) == its_id else None
 
 
 def slots_provider_id(host: str) -> str:
@@ -116,7 +150,12 @@ def reservation_labels(reservation_id: str, server_group_id: str | None = None) 
 
 def reservation(reservation_id: str) -> str:
     """Name of the flavor and of the server group of a reservation."""
-    return f"reservation:{reservation_id}"
+    return f"{_RESERVATION}{reservation_id}"
+
+
+def reservation_of(name: str) -> str | None:
+    """Return the reservation whose flavor or server group has this name, or None."""
+    return name.removeprefix(_RESERVATION) if name.startswith(_RESERVATION) else None
 
 
 def reservation_class(reservation_id: str) -> str:

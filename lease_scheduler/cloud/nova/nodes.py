@@ -24,6 +24,10 @@ class Nodes:
             raise StepFailedError(f"there is no compute host {host}", host)
         return found
 
+    def find(self, host: str) -> Node | None:
+        """How a host of the plan is called elsewhere; None if there is no such host."""
+        return self._hosts.node(host)
+
     def services(self, hosts: Iterable[str]) -> frozenset[str]:
         """The compute services of hosts.
 

@@ -76,6 +76,15 @@ class Placement:
         listed = self._get("resource_providers")["resource_providers"]
         return {each["name"]: (each["uuid"], each["generation"]) for each in listed}
 
+    def classes(self) -> frozenset[str]:
+        """Names of all resource classes."""
+        return frozenset(each["name"] for each in self._get("resource_classes")["resource_classes"])
+
+    def is_held_for_a_lease(self, consumer_id: str) -> bool:
+        """Whether a consumer is one of ours."""
+        found: bool = self._get(f"allocations/{consumer_id}").get("consumer_type") == _CONSUMER_TYPE
+        return found
+
     def missing(self, provider_id: str, amounts: Mapping[str, int]) -> dict[str, int]:
         """What of each class is not free at a provider; empty if there is room for all of it.
 

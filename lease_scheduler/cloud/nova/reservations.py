@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,9 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.nova import aggregates as metadata
 
 LOG = logging.getLogger(__name__)
+
+#: Gives the aggregate of a name, None if there is none.
+FindAggregate = Callable[[str], Aggregate | None]
 
 #: Of the aggregates of a lease: that those of its reservations are made, too.
 _MADE = "lease:blazar"
@@ -81,21 +84,27 @@ class Reservations:
 
     # -- what there is, and what it is called ----------------------------------------------------------------
 
-    def _is_made(self, order: Order) -> bool:
+    def _is_made(self, order: Order, find: FindAggregate | None = None) -> bool:
         """Whether the profile is for a lease: one that gives way has what Blazar does not know.
 
-        That does not change while the lease lasts, whatever the operator sets meanwhile.
+        That does not change while the lease lasts, whatever the operator sets meanwhile, unless somebody deletes what
+        it is remembered by.
         """
         assert order.request is not None and order.operation is not None
-        if order.operation.kind is OperationKind.START:
+        look = find or self._aggregates.find
+        own = [aggregate for name in _own_names(order) if (aggregate := look(name)) is not None]
+        if order.operation.kind is OperationKind.START or not own:
             return self._options.profile and not order.request.preemptible
-        own = (self._aggregates.find(name) for name in _own_names(order))
-        return any(metadata.is_true(aggregate.metadata.get(_MADE)) for aggregate in own if aggregate is not None)
+        return any(metadata.is_true(aggregate.metadata.get(_MADE)) for aggregate in own)
 
-    def _parts(self, order: Order) -> list[tuple[Part, Aggregate | None]]:
-        """The reservations that have an aggregate of their own, or are to have one."""
-        found = [(part, self._aggregates.find(part.reservation_id)) for part in needs.parts(order)]
-        return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order)]
+    def parts(self, order: Order, find: FindAggregate | None = None) -> list[tuple[Part, Aggregate | None]]:
+        """The reservations that have an aggregate of their own, or are to have one.
+
+        :param find: gives aggregates by their names; None to ask Nova
+        """
+        look = find or self._aggregates.find
+        found = [(part, look(part.reservation_id)) for part in needs.parts(order)]
+        return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order, find)]
 
     def _named(self, known: Known) -> list[Aggregate]:
         found = (self._aggregates.find(reservation_id) for reservation_id in known.reservations)
@@ -108,11 +117,14 @@ class Reservations:
         reserved = (each.hosts for each in self._aggregates.all() if NAMED_BY in each.metadata and each.zone)
         return frozenset[str]().union(*reserved)
 
-    def labels(self, order: Order) -> dict[int, Labels]:
-        """How flavor and slots of each node set of a lease are called."""
+    def labels(self, order: Order, find: FindAggregate | None = None) -> dict[int, Labels]:
+        """How flavor and slots of each node set of a lease are called.
+
+        :param find: gives aggregates by their names; None to ask Nova
+        """
         assert order.request is not None
         found = {number: names.labels(order.lease_id, number) for number in range(len(order.request.nodes))}
-        for part, aggregate in self._parts(order):
+        for part, aggregate in self.parts(order, find):
             if part.has_whole_hosts:
                 continue
             of_reservation = names.reservation_labels(part.reservation_id, part.server_group_id)
@@ -123,10 +135,13 @@ class Reservations:
                 found[number] = of_reservation
         return found
 
-    def claims(self, order: Order) -> Counter[tuple[int, str]]:
-        """Node set and host -> servers that Blazar let in and that claim for themselves what they need."""
+    def claims(self, order: Order, find: FindAggregate | None = None) -> Counter[tuple[int, str]]:
+        """Node set and host -> servers that Blazar let in and that claim for themselves what they need.
+
+        :param find: gives aggregates by their names; None to ask Nova
+        """
         found: Counter[tuple[int, str]] = Counter()
-        for part, aggregate in self._parts(order):
+        for part, aggregate in self.parts(order, find):
             if aggregate is None or not _is_adopted(aggregate) or part.has_whole_hosts:
                 continue
             for server in self._servers.find(flavor=part.reservation_id):
@@ -148,18 +163,17 @@ class Reservations:
 
     # -- from the start to the end ---------------------------------------------------------------------------
 
-    def describe(self, order: Order, *, exactly: bool) -> None:
+    def describe(self, order: Order, *, exactly: bool, is_new: bool = False) -> None:
         """The aggregates are there; those of instances have their hosts, and none has hosts that are not planned.
 
         :param exactly: whether hosts that are not planned any more are left
+        :param is_new: whether nothing remembered the lease before
         """
-        assert order.document is not None
-        if self._is_made(order):
+        if self._is_made(order) or (is_new and self._is_made(order, lambda name: None)):
             for name in _own_names(order):
                 self._aggregates.set_metadata(name, {_MADE: "true"})
-        for part, known in self._parts(order):
-            said = lease_metadata(order, exclusive=part.has_whole_hosts)
-            said |= {NAMED_BY: part.reservation_id, metadata.BLAZAR_OWNER: order.document.project_id}
+        for part, known in self.parts(order):
+            said = said_by(order, part)
             if known is None:
                 said[metadata.FROM] = NEVER
             elif NAMED_BY not in known.metadata:
@@ -171,9 +185,6 @@ class Reservations:
                 if exactly:
                     self._withdraw(part.reservation_id, present - planned)
             else:
-                said |= {metadata.BLAZAR_RESERVATION: part.reservation_id, _FILTER_TENANT: order.document.project_id}
-                if part.server_group_id is not None:
-                    said[names.AFFINITY] = part.server_group_id
                 self._aggregates.ensure(part.reservation_id, said, planned if exactly else planned | present)
 
     def clear(self, order: Order, services: Iterable[str], shelve: Any) -> bool:
@@ -181,7 +192,7 @@ class Reservations:
 
         :param shelve: has servers of other leases that stayed there when they made room shelved; whether they are
         """
-        if not any(part.has_whole_hosts for part, _ in self._parts(order)):
+        if not any(part.has_whole_hosts for part, _ in self.parts(order)):
             return True
         is_over = True
         for service in sorted(services):
@@ -200,7 +211,7 @@ class Reservations:
         """
         assert order.operation is not None
         is_over = True
-        for part, _ in self._parts(order):
+        for part, _ in self.parts(order):
             if not part.has_whole_hosts:
                 continue
             services = self._nodes.services(vm.host for vm in part.vms)
@@ -250,6 +261,18 @@ class Reservations:
                 if not _is_adopted(aggregate):
                     self._placement.remove_class(names.reservation_class(aggregate.name))
             self._aggregates.remove(aggregate.name)
+
+
+def said_by(order: Order, part: Part) -> dict[str, str]:
+    """What the aggregate of a reservation says, but for what changes while the lease runs."""
+    assert order.document is not None
+    said = lease_metadata(order, exclusive=part.has_whole_hosts)
+    said |= {NAMED_BY: part.reservation_id, metadata.BLAZAR_OWNER: order.document.project_id}
+    if not part.has_whole_hosts:
+        said |= {metadata.BLAZAR_RESERVATION: part.reservation_id, _FILTER_TENANT: order.document.project_id}
+        if part.server_group_id is not None:
+            said[names.AFFINITY] = part.server_group_id
+    return said
 
 
 def _own_names(order: Order) -> tuple[str, str]:

@@ -93,6 +93,20 @@ class Servers:
                     found.setdefault(lease_id, []).append(server)
         return found
 
+    def given_up(self, lease_id: str, project_id: str) -> frozenset[str]:
+        """Names of servers of a managed lease that its own project has deleted, which it does not want any more."""
+        query = {"all_tenants": 1, "deleted": True, "project_id": project_id}
+        deleted = self._nova.servers.list(search_opts=query, limit=-1)
+        mine = [each for each in deleted if of.made_for(each) == lease_id]
+        return frozenset(each.name for each in mine if self._was_deleted_by(each, project_id))
+
+    def _was_deleted_by(self, server: Any, project_id: str) -> bool:
+        try:
+            actions = self._nova.instance_action.list(server)
+        except NotFound:
+            return False
+        return any(each.action == "delete" and each.project_id == project_id for each in actions)
+
     def find(self, **query: str) -> list[Any]:
         """All servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
         found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)

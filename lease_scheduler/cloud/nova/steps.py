@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, Order, WaitingClock
-from lease_scheduler.cloud.nova import needs
+from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
@@ -135,7 +136,7 @@ class Steps:
             in_use = self._holding.leave(known, known.shared - planned[False])
             planned[False] |= in_use
         self._memory.write(order, planned, known)
-        self._reservations.describe(order, exactly=True)
+        self._reservations.describe(order, exactly=True, is_new=known is None)
         assert order.operation is not None
         if order.operation.kind is OperationKind.ADJUST:
             self._ends.write(order.lease_id, _reservations(order))
@@ -150,9 +151,17 @@ class Steps:
         if known is not None:
             planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
         self._memory.write(order, planned, known)
-        self._reservations.describe(order, exactly=False)
+        self._reservations.describe(order, exactly=False, is_new=known is None)
         self._ends.write(order.lease_id, _reservations(order))
         return True
+
+    def remember(self, order: Order) -> None:
+        """Have a suspended lease remembered that nothing remembers any more, so that it is resumed and not lost."""
+        known = self._memory.known(order.lease_id)
+        shared = frozenset[str]() if known is None else known.shared
+        self._memory.write(order, {True: frozenset(), False: shared}, known)
+        self._memory.leave(order.lease_id, SAVED, shared)
+        self._memory.say_begin(order.lease_id, NEVER)
 
     def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
         """The compute services that a lease is to have for itself, and those that it is to share."""
@@ -286,7 +295,12 @@ class Steps:
             return True
         # The filter lets the servers of the lease in when it has begun.
         self._say_begin(order, "0")
-        wanted = _wanted(order, self._reservations.labels(order))
+        wanted = wanted_servers(order, self._reservations.labels(order))
+        if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
+            present = {of.number(each) for each in self._servers.find(tags=names.tag(order.lease_id))}
+            if any(each.number not in present for each in wanted):
+                given_up = self._servers.given_up(order.lease_id, order.document.project_id)
+                wanted = [each for each in wanted if each.number in present or each.name not in given_up]
         return self._servers.boot(order.lease_id, wanted, order.document.trust_id)
 
     def _put_away(self, order: Order) -> bool:
@@ -369,7 +383,7 @@ def _reservations(order: Order) -> list[str]:
     return [each.reservation_id for each in order.document.reservations]
 
 
-def _wanted(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
+def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
     """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
     assert order.document is not None
     free: dict[int, list[tuple[int, needs.Vm]]] = {}

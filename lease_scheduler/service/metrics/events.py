@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.engine.records import FOR_FILTERS, Changes, Transition
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.service.reconcile import REPAIRS
 
 #: What the engine counts (``engine.interfaces.Recorder.count``) -> what that is, for people.
 COUNTED = {
@@ -118,11 +120,18 @@ class EventMetrics:
             ["repair"],
             registry=registry,
         )
+        self._differences = Gauge(
+            "lease_scheduler_reconciliation_differences",
+            "What differed when leases and cloud were last compared",
+            ["kind", "problem"],
+            registry=registry,
+        )
         self._failures = Counter(
             "lease_scheduler_reconciliation_failures", "Comparisons of leases and cloud that failed", registry=registry
         )
-        for repair in ("destroyed", "gone", "moved"):
+        for repair in REPAIRS:
             self._repaired.labels(repair)
+        self.compared([])
         for outcome in ("earned", "undercharged", "rejected", "rejected_by_user"):
             self._revenue.labels(outcome)
         for kind in LeaseKind:
@@ -178,6 +187,13 @@ class EventMetrics:
         self._reconciliations.observe(seconds)
         for repair, number in repaired.items():
             self._repaired.labels(repair).inc(number)
+
+    def compared(self, differences: Iterable[Difference]) -> None:
+        """What differed when leases and cloud were compared."""
+        found = Counts((each.kind, each.problem) for each in differences)
+        for kind in Kind:
+            for problem in Problem:
+                self._differences.labels(kind.value, problem.value).set(found[kind, problem])
 
     def not_reconciled(self) -> None:
         """Leases and cloud could not be compared."""

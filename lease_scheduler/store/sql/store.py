@@ -395,6 +395,19 @@ class SqlStore:
             for chunk in chunks(list(ids)):
                 connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
 
+    def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
+        """Which of these ids are those of trusts or reservations whose leases are over."""
+        over = LEASES.c.ended.is_not(None)
+        found: set[str] = set()
+        with self._database.connect() as connection:
+            for chunk in chunks(sorted(ids)):
+                trusts = select(LEASES.c.trust_id).where(LEASES.c.trust_id.in_(chunk))
+                found.update(connection.execute(trusts.where(over)).scalars())
+                found.difference_update(connection.execute(trusts.where(~over)).scalars())
+                reservations = select(LEASE_RESERVATIONS.c.id).join(LEASES).where(over)
+                found.update(connection.execute(reservations.where(LEASE_RESERVATIONS.c.id.in_(chunk))).scalars())
+        return frozenset(found)
+
     def has_lease(self, lease_id: str) -> bool:
         """Whether there is or was a lease of that id, as it is written down."""
         with self._database.connect() as connection:

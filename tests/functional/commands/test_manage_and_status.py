@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from lease_scheduler.engine.records import Changes, HostRecord
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
+from lease_scheduler.store.sql.reader import SqlReader
+from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.commands.programs import Ended, run, write_configuration
 
 Manage = Callable[..., Ended]
@@ -52,14 +55,48 @@ def test_tables(manage: Manage, configuration: str, tmp_path: Path) -> None:
     assert "--older-than" in _line(manage("db", "purge", "--older-than", "-1"))
 
 
-def test_what_needs_an_engine_says_so(manage: Manage) -> None:
+def test_what_needs_an_engine_says_at_once_that_there_is_none(manage: Manage, url: str) -> None:
+    """Also where one has led and is no more; nobody waits for an answer over RPC, which takes ten seconds here."""
     assert manage("db", "sync").status == 0
-    commands = (("host", "add", "compute-1"), ("pool", "fill"), ("reconcile",))
-    # Each waits until its time is over.
-    with ThreadPoolExecutor() as pool:
-        for ended in pool.map(lambda words: manage(*words), commands):
-            assert "no engine answered" in _line(ended)
     assert "nobody: there is no such host" in _line(manage("host", "remove", "nobody"))
+    database = open_database(url)
+    store = SqlStore(database)
+    store.take_over("engine", 1_000)
+    store.commit(Changes(1_000, hosts={1: HostRecord(1, "compute-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
+    database.dispose()
+    for words in (("host", "add", "compute-1"), ("pool", "fill"), ("host", "remove", "compute-1")):
+        begun = time.monotonic()
+        manage("db", "version")
+        start = time.monotonic() - begun
+        begun = time.monotonic()
+        assert "no engine leads site default" in _line(manage(*words))
+        # Beside what a command takes to begin.
+        assert time.monotonic() - begun < 3 * start + 5
+
+
+def test_reconcile_without_an_engine(manage: Manage) -> None:
+    """An engine that runs for the command only."""
+    assert manage("db", "sync").status == 0
+    for words in (("reconcile", "--dry-run"), ("reconcile",)):
+        ended = manage(*words)
+        assert (ended.status, "nothing differs" in ended.output) == (0, True), ended
+
+
+def test_uninstall_without_an_engine(manage: Manage, url: str) -> None:
+    """Live leases are a reason to refuse; the hosts are given back, and it may be repeated."""
+    assert manage("db", "sync").status == 0
+    database = open_database(url)
+    store = SqlStore(database)
+    store.take_over("engine", 1_000)
+    store.commit(Changes(1_000, hosts={1: HostRecord(1, "host-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
+    listed = manage("uninstall", "--dry-run")
+    assert listed.output == "host host-1 leaves the pool\nnothing was changed\n", listed
+    assert [host["name"] for host in SqlReader(database).hosts()] == ["host-1"]
+    for _ in range(2):
+        ended = manage("uninstall")
+        assert (ended.status, ended.output) == (0, "nothing is left in the cloud\n"), ended
+        assert SqlReader(database).hosts() == []
+    database.dispose()
 
 
 def test_words_that_are_no_command(manage: Manage) -> None:

@@ -22,6 +22,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.reconcile import REPAIRS, Reconciliation
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
@@ -61,6 +62,12 @@ class ForgetfulCloud(EmulatedCloud):
         """Have a lease hold one host instead of another, as an administrator might."""
         for host in hosts:
             self._database.execute("UPDATE held SET host = ? WHERE lease_id = ?", (host, lease_id))
+
+
+def counted(reconciliation: Reconciliation) -> dict[str, int]:
+    """How much of what was done about leases."""
+    assert reconciliation.repaired.keys() == set(REPAIRS)
+    return {name: reconciliation.repaired[name] for name in ("destroyed", "gone", "moved")}
 
 
 class Service:

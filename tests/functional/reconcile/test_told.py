@@ -14,7 +14,7 @@ from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.pool import PoolKeeper
 from tests.servers.base import wait_until
 
-from .conftest import HOUR, LIMIT, Service
+from .conftest import HOUR, LIMIT, Service, counted
 
 MakeService = Callable[..., Service]
 
@@ -103,7 +103,7 @@ def test_an_aggregate_that_was_edited_is_brought_back(make_service: MakeService)
     (other,) = {"compute-1", "compute-2"} - {host}
     assert wait_until(lambda: not service.site.work.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])
-    assert service.site.reconcile() == {"destroyed": 0, "gone": 0, "moved": 1}
+    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 1}
     assert wait_until(lambda: hosts_in_cloud(service, lease_id) == {host}, LIMIT)
     assert wait_until(lambda: not service.site.work.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])

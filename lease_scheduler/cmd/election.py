@@ -1,0 +1,72 @@
+"""Whether an engine leads, as programs see it that are none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from oslo_config import cfg
+from tooz import ToozError, coordination
+
+from lease_scheduler.cmd.configuration import engine_name
+from lease_scheduler.cmd.wiring import database
+from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.store.sql.store import SqlStore
+
+#: An engine gives a sign of life every second. Real seconds for which one is waited for, and between two looks.
+_PATIENCE = 2.0
+_PAUSE = 0.1
+
+_FIELD = "service.coordination_url"
+
+
+class EngineLeadsError(InvalidValueError):
+    """An engine has the lock by which one is elected."""
+
+
+@contextmanager
+def no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
+    """Hold the lock by which engines elect the one that leads.
+
+    :raises EngineLeadsError: an engine has it
+    :raises InvalidValueError: it cannot be asked for
+    """
+    url: str = conf.service.coordination_url
+    if url.startswith("file://"):
+        Path(url.removeprefix("file://")).mkdir(parents=True, exist_ok=True)
+    try:
+        coordinator = coordination.get_coordinator(url, engine_name().encode())
+        coordinator.start(start_heart=True)
+    except ToozError as error:
+        raise InvalidValueError(_FIELD, f"cannot be used: {error}") from error
+    try:
+        lock = coordinator.get_lock(f"lease-scheduler-{conf.service.site}".encode())
+        if not lock.acquire(blocking=False):
+            raise EngineLeadsError(_FIELD, "an engine leads the site; stop all engines first")
+        try:
+            yield
+        finally:
+            lock.release()
+    finally:
+        coordinator.stop()
+
+
+def engine_leads(conf: cfg.ConfigOpts) -> bool:
+    """Whether an engine leads the site: one gives a sign of life within two seconds, or has the lock."""
+    store = SqlStore(database(conf), conf.service.site)
+    first = store.sign_of_life()
+    end = time.monotonic() + _PATIENCE
+    while first is not None and time.monotonic() < end:
+        time.sleep(_PAUSE)
+        if store.sign_of_life() != first:
+            return True
+    try:
+        with no_engine(conf):
+            return False
+    except EngineLeadsError:
+        return True
+    except (InvalidValueError, OSError):
+        # An engine on another machine would have given a sign of life.
+        return False

@@ -1,0 +1,112 @@
+"""``lease-scheduler-manage uninstall``: the service leaves a cloud, which is then as it was before."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from oslo_config import cfg
+
+from lease_scheduler.cmd.election import engine_leads
+from lease_scheduler.cmd.operator import OPERATOR
+from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
+from lease_scheduler.cmd.wiring import engine_client
+from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
+from lease_scheduler.service.uninstall import lines, list_all
+
+#: Real seconds between two looks at how far it is.
+_PAUSE = 1.0
+
+GoOn = Callable[[], dict[str, Any]]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of a parser (what ``add_subparsers`` gives)."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "uninstall",
+        help="give all hosts back and remove what was made in the cloud for leases",
+        description="May be repeated, as after it was killed. The status is 0 when nothing is left.",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only tell what would end and be removed")
+    parser.add_argument(
+        "--end-leases",
+        action="store_true",
+        help="have leases end that are not over: each server goes as at the end of its lease; without it, live leases"
+        " are a reason to refuse",
+    )
+    parser.add_argument(
+        "--keep-providers",
+        action="store_true",
+        help="leave the empty resource providers of slots, so that no nova-compute has to be reloaded",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=3_600, metavar="SECONDS", help="how long it may take (3600); it can be repeated"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
+    leads = engine_leads(conf)
+    if options.dry_run:
+        for line in lines(_list(conf, leads=leads)):
+            print(line)
+        print("nothing was changed")
+        return
+    if not leads and not options.end_leases:
+        # An engine would begin to carry out what is due.
+        _refuse_live_leases(conf)
+    with _going_on(conf, options, leads=leads) as go_on:
+        answer = _until_over(go_on, options.limit)
+    if answer["reload"]:
+        print(
+            "reload nova-compute (SIGHUP), so that it forgets providers that are gone: " + ", ".join(answer["reload"])
+        )
+    print("nothing is left in the cloud" + ("; stop the engines now" if leads else ""))
+
+
+def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
+    if leads:
+        return engine_client(conf).list_installed(OPERATOR)
+    with engine_at_rest(conf) as site:
+        return list_all(site)
+
+
+def _refuse_live_leases(conf: cfg.ConfigOpts) -> None:
+    with engine_at_rest(conf) as site:
+        live = len(site.engine.live_leases())
+    if live:
+        raise InvalidValueError("--end-leases", f"{live} leases are not over; wait for them, or have them end")
+
+
+@contextmanager
+def _going_on(conf: cfg.ConfigOpts, options: argparse.Namespace, *, leads: bool) -> Iterator[GoOn]:
+    """Give what goes on with it: the engine that leads, or one of our own."""
+    arguments = {"end_leases": options.end_leases, "keep_providers": options.keep_providers}
+    if leads:
+        client = engine_client(conf)
+        yield lambda: client.uninstall(OPERATOR, **arguments)
+        return
+    with own_engine(conf) as methods:
+        yield lambda: methods["uninstall"](OPERATOR, **arguments)
+
+
+def _until_over(go_on: GoOn, limit: float) -> dict[str, Any]:
+    end = time.monotonic() + limit
+    said = ""
+    while True:
+        try:
+            answer = go_on()
+        except RefusedError as error:
+            raise InvalidValueError("uninstall", error.message) from error
+        if answer["is_over"]:
+            return answer
+        now = ", ".join(f"{name.replace('_', ' ')}: {answer[name]}" for name in ("leases", "operations", "left_over"))
+        if now != said:
+            print(f"left: {now}", flush=True)
+            said = now
+        if time.monotonic() > end:
+            raise EngineUnavailableError(f"not over after {limit:.0f} s; left: {now}; run it again to go on")
+        time.sleep(_PAUSE)

@@ -1,0 +1,160 @@
+"""Does what a comparison of leases and cloud has found necessary."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from lease_scheduler.cloud.differences import Difference, Kind, Problem
+from lease_scheduler.cloud.driver import Driver, Expectation
+from lease_scheduler.engine.engine import Engine
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.states import SUSPENDED_STATES
+from lease_scheduler.service.reconcile import Action, to_adjust
+from lease_scheduler.service.unit_of_work import UnitOfWork
+
+LOG = logging.getLogger(__name__)
+
+_WHAT_IS_GONE = {
+    Action.END: (EventKind.ENDED, "its servers are gone"),
+    Action.LOSE: (EventKind.LOST, "its saved state is gone"),
+}
+
+
+class Repairs:
+    """See the module.
+
+    :param engine: whose leases they are
+    :param is_busy: whether something is being done for a lease
+    """
+
+    def __init__(self, driver: Driver, engine: Engine, work: UnitOfWork, is_busy: Callable[[str], bool]) -> None:
+        self._driver = driver
+        self._engine = engine
+        self._work = work
+        self._is_busy = is_busy
+        # Leases that lack capacity which somebody else has taken.
+        self._short: set[str] = set()
+
+    # -- within a transaction --------------------------------------------------------------------------------
+
+    def plan(self, actions: Mapping[str, Action], differences: Iterable[Difference]) -> Counter[str]:
+        """Have done what operations do; return how much of what."""
+        differences = list(differences)
+        counts: Counter[str] = Counter()
+        for lease_id, action in actions.items():
+            if action is Action.DESTROY:
+                self._work.discard(lease_id, self._work.now)
+            elif action is Action.ADJUST:
+                self._adjust(lease_id)
+            else:
+                kind, reason = _WHAT_IS_GONE[action]
+                self._work.report(None, CloudEvent(kind, self._work.now, lease_id, reason=reason))
+        for lease_id in sorted(to_adjust(differences) - actions.keys()):
+            lease = self._engine.lease(lease_id)
+            if lease is not None and lease.active_since is not None and not self._is_busy(lease_id):
+                self._adjust(lease_id)
+                counts["repaired"] += 1
+        self._tell_of_lost_capacity({each.lease_id: each for each in differences if each.host is not None})
+        return counts
+
+    def _adjust(self, lease_id: str) -> None:
+        lease = self._engine.lease(lease_id)
+        assert lease is not None
+        now = self._work.now
+        self._work.begin(Operation(OperationKind.ADJUST, lease_id, lease.reservations[0].assignment, now, now))
+
+    def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference]) -> None:
+        """Capacity of a lease that somebody else has is told of as a failed host is, until it is held again."""
+        for lease_id, difference in taken.items():
+            lease = None if lease_id is None else self._engine.lease(lease_id)
+            if lease is None or lease.lease_id in self._short:
+                continue
+            LOG.error("lease %s has lost capacity: %s", lease.lease_id, difference.detail)
+            self._short.add(lease.lease_id)
+            hosts = self._engine.site.hosts
+            assignment = lease.reservations[0].assignment
+            vms = tuple(vm for vm, number in enumerate(assignment) if hosts[number].name == difference.host)
+            self._work.note(lease, f"it lacks capacity: {difference.detail}")
+            self._work.hosts_lost(lease, vms, replaced=False)
+        for lease_id in sorted(self._short - taken.keys()):
+            lease = self._engine.lease(lease_id)
+            if lease is not None and self._is_busy(lease_id):
+                continue
+            self._short.discard(lease_id)
+            if lease is not None and lease.active_since is not None and lease.missing_since is None:
+                self._work.note(lease, "it has all its capacity again")
+                self._work.hosts_whole(lease)
+
+    # -- outside of one ----------------------------------------------------------------------------------------
+
+    def remember(self, expectations: Mapping[str, Expectation], differences: Iterable[Difference]) -> int:
+        """Have suspended leases remembered; the caller sees to it that none of them is resumed meanwhile.
+
+        :param expectations: by lease
+        """
+        mended = 0
+        for lease_id in sorted(to_adjust(differences) & expectations.keys()):
+            lease = self._engine.lease(lease_id)
+            if lease is not None and lease.state in SUSPENDED_STATES and not self._is_busy(lease_id):
+                self._driver.mend(expectations[lease_id])
+                LOG.warning("lease %s is remembered again in the cloud", lease_id)
+                mended += 1
+        return mended
+
+    def new_groups(self, differences: Iterable[Difference]) -> dict[str, dict[str, str]]:
+        """Make new server groups for those that are gone; return reservation -> group by lease."""
+        made = {}
+        lost = [each for each in differences if each.kind is Kind.SERVER_GROUP and each.problem is Problem.MISSING]
+        for lease_id in sorted({each.lease_id for each in lost if each.lease_id is not None}):
+            document = self._work.documents.get(lease_id)
+            gone = {each.name for each in lost if each.lease_id == lease_id}
+            if document is None:
+                continue
+            try:
+                made[lease_id] = dict(self._driver.make_groups(_with_groups(document, gone)))
+            except LeaseSchedulerError as error:
+                LOG.warning("lease %s has lost server groups: %s", lease_id, error)
+        return made
+
+    def follow_groups(self, made: Mapping[str, Mapping[str, str]]) -> list[str]:
+        """Have leases have their new server groups, within a transaction; return those that nobody wants any more."""
+        unwanted: list[str] = []
+        for lease_id, groups in made.items():
+            document, lease = self._work.documents.get(lease_id), self._engine.lease(lease_id)
+            if document is None or lease is None:
+                unwanted += groups.values()
+                continue
+            self._work.put_document(_of_groups(document, groups))
+            LOG.warning("lease %s has new server groups: %s", lease_id, ", ".join(sorted(groups.values())))
+            self._work.note(lease, "its server group was deleted; it has a new one")
+            if lease.active_since is not None and not self._is_busy(lease_id):
+                self._adjust(lease_id)
+        return unwanted
+
+
+def _with_groups(document: LeaseDocument, gone: set[str]) -> dict[str, Any]:
+    """What a driver needs to make groups for the reservations that have lost theirs."""
+    return {
+        "trust_id": document.trust_id,
+        "reservations": [
+            {"id": record.reservation_id, "affinity": record.terms.get("affinity")}
+            for record in document.reservations
+            if str(record.terms.get("server_group_id")) in gone
+        ],
+    }
+
+
+def _of_groups(document: LeaseDocument, groups: Mapping[str, str]) -> LeaseDocument:
+    reservations = tuple(
+        replace(record, terms={**record.terms, "server_group_id": groups[record.reservation_id]})
+        if record.reservation_id in groups
+        else record
+        for record in document.reservations
+    )
+    return replace(document, reservations=reservations)

@@ -1,0 +1,120 @@
+"""Leaves a cloud: leases end, hosts are given back, and whatever was made for leases is removed.
+
+Each call does what can be done at once and says what is left, so it is called until nothing is. Nothing is remembered
+in between: whoever is killed in the middle calls again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from lease_scheduler.cloud.differences import Difference, Problem
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.service.leases import Leases
+from lease_scheduler.service.pool import PoolKeeper
+from lease_scheduler.service.reconcile import settled
+from lease_scheduler.service.series import SeriesKeeper
+from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.terms import Document
+
+LOG = logging.getLogger(__name__)
+
+_REASON = "the reservation service is uninstalled"
+
+
+class Uninstall:
+    """See the module.
+
+    :param site: the engine of the site
+    """
+
+    def __init__(self, site: SiteEngine, leases: Leases, pool: PoolKeeper, series: SeriesKeeper) -> None:
+        self._site = site
+        self._leases = leases
+        self._pool = pool
+        self._series = series
+
+    def list(self, context: Document) -> dict[str, Any]:
+        """Return what would end and be removed; nothing is changed."""
+        return list_all(self._site)
+
+    def go_on(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> dict[str, Any]:
+        """Do what can be done at once, and return what is left.
+
+        :param end_leases: whether leases that are not over end now
+        :param keep_providers: whether the empty resource providers of slots stay
+        :raises RefusedError: there are live leases, and they are not to end
+        """
+        site = self._site
+        live = [lease.lease_id for lease in site.engine.live_leases()]
+        if live and not end_leases:
+            raise RefusedError(409, f"{len(live)} leases are not over; wait for them, or have them end (--end-leases)")
+        for series_id in list(site.series) if end_leases else ():
+            self._series.delete(context, series_id)
+        for lease_id in live:
+            if site.engine.lease(lease_id) is not None:
+                self._leases.delete(context, lease_id, _REASON)
+        busy = {intent.lease_id for intent in site.work.open_intents()}
+        left = len(site.engine.live_leases())
+        if not left and not busy:
+            self._give_hosts_back(context)
+            # Once more, because what was left over a moment ago may have been in use.
+            found = [each for each in site.reconcile().differences if each.problem is Problem.LEFT_OVER]
+            if not found:
+                hosts = site.driver.leave(keep_providers=keep_providers)
+                return {"is_over": True, "leases": 0, "operations": 0, "left_over": 0, "reload": sorted(hosts)}
+            return {"is_over": False, "leases": 0, "operations": 0, "left_over": len(found), "reload": []}
+        return {"is_over": False, "leases": left, "operations": len(busy), "left_over": 0, "reload": []}
+
+    def _give_hosts_back(self, context: Document) -> None:
+        for floating_ip_id in list(self._site.floating_ips):
+            self._pool.delete_floatingip(context, floating_ip_id)
+        for host_id in list(self._site.hosts):
+            self._pool.delete_host(context, str(host_id))
+
+
+def list_all(site: SiteEngine) -> dict[str, Any]:
+    """Return all leases, hosts and things in the cloud that are there at present."""
+    live = site.engine.live_leases()
+    leases = [
+        {
+            "id": lease.lease_id,
+            "name": site.work.documents[lease.lease_id].name,
+            "project_id": site.work.documents[lease.lease_id].project_id,
+            "state": lease.state.value,
+        }
+        for lease in live
+    ]
+    things = [*site.driver.differences([], {}, [host.name for host in site.hosts.values()])]
+    return {
+        "leases": leases,
+        "hosts": sorted(host.name for host in site.hosts.values()),
+        "floating_ips": sorted(ip.floating_ip_address for ip in site.floating_ips.values()),
+        "things": [
+            {"kind": each.kind.value, "name": each.name, "lease_id": each.lease_id, "detail": each.detail}
+            for each in _of_ours(site, things)
+        ],
+    }
+
+
+def _of_ours(site: SiteEngine, things: list[Difference]) -> list[Difference]:
+    """What there is of leases that are live or over, and nothing of others."""
+    ours: set[str] = set()
+    for document in site.work.documents.values():
+        ours |= {record.reservation_id for record in document.reservations}
+        if document.trust_id is not None:
+            ours.add(document.trust_id)
+    nothing = site.nobody()
+    found = [each for each in things if each.problem is Problem.LEFT_OVER]
+    return settled(found, nothing, nothing, lambda ids: ours | site.store.of_leases_that_are_over(ids))
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    """Return what ``list_all`` has found, a line each, for people."""
+    leases = [f"lease {each['id']} ({each['name']}, {each['state']}) ends" for each in found["leases"]]
+    hosts = [f"host {name} leaves the pool" for name in found["hosts"]]
+    addresses = [f"floating IP {address} leaves the pool" for address in found["floating_ips"]]
+    things = [f"{each['kind']} {each['name']} is removed" for each in found["things"]]
+    return [*leases, *hosts, *addresses, *things]

@@ -1,0 +1,91 @@
+"""What is decided from a comparison of leases and cloud: values in, values out."""
+
+from __future__ import annotations
+
+from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
+from lease_scheduler.engine.interfaces import Operation, OperationKind
+from lease_scheduler.engine.records import Intent
+from lease_scheduler.model.host import Host, Site
+from lease_scheduler.model.resources import Resources
+from lease_scheduler.service.reconcile import REPAIR_TIME, Leases, settled, stuck_leases, to_adjust
+
+
+def item(kind: Kind, name: str, **contents: str) -> Item:
+    return Item(kind, name, "lease", contents)
+
+
+def found(*items: Item) -> dict[tuple[Kind, str], Item]:
+    return {(each.kind, each.name): each for each in items}
+
+
+def leases(*busy: str, stuck: frozenset[str] = frozenset()) -> Leases:
+    return Leases({}, {}, Site((Host("compute-1", Resources({"VCPU": 1})),)), frozenset(busy), stuck, 0)
+
+
+def test_what_is_missing_or_different_is_told_and_no_part_of_what_is_missing() -> None:
+    aggregate = item(Kind.AGGREGATE, "a", hosts="one")
+    metadata = Item(Kind.METADATA, "a", "lease", {"key": "value"}, inside=(Kind.AGGREGATE, "a"))
+    assert compare([aggregate, metadata], found(aggregate, metadata)) == []
+    (missing,) = compare([aggregate, metadata], {})
+    assert (missing.kind, missing.problem, missing.lease_id) == (Kind.AGGREGATE, Problem.MISSING, "lease")
+    edited = item(Kind.METADATA, "a", key="other", more="of the operator's own")
+    (different,) = compare([aggregate, metadata], found(aggregate, edited))
+    assert (different.problem, different.detail) == (Problem.DIFFERENT, "key is other, should be value")
+
+
+def test_what_must_have_nothing_else_is_told_of_more() -> None:
+    wanted = Item(Kind.EXTRA_SPECS, "f", "lease", {"resources:VCPU": "0"}, is_complete=True)
+    more = item(Kind.EXTRA_SPECS, "f", **{"resources:VCPU": "0", "resources:MEMORY_MB": "64"})
+    (different,) = compare([wanted], found(more))
+    assert different.detail == "resources:MEMORY_MB is 64, should be absent"
+
+
+def test_what_is_being_done_is_no_difference() -> None:
+    missing = Difference(Kind.FLAVOR, Problem.MISSING, "f", "lease")
+    left_over = Difference(Kind.FLAVOR, Problem.LEFT_OVER, "g", "lease")
+    assert settled([missing, left_over], leases("lease"), leases(), lambda ids: ids) == []
+    assert settled([missing, left_over], leases(), leases(), lambda ids: ids) == [missing, left_over]
+    # A repair that does not come to its end is told of.
+    stuck = leases("lease", stuck=frozenset({"lease"}))
+    assert settled([missing], stuck, stuck, lambda ids: ids) == [missing]
+    assert settled([missing], stuck, leases("lease"), lambda ids: ids) == []
+
+
+def test_groups_and_trusts_are_left_over_only_if_the_store_knows_them() -> None:
+    """Blazar calls its groups the same, and others may trust the same user."""
+    group = Difference(Kind.SERVER_GROUP, Problem.LEFT_OVER, "group", reference="reservation")
+    trust = Difference(Kind.TRUST, Problem.LEFT_OVER, "trust", reference="trust")
+    asked: list[set[str]] = []
+
+    def over(ids: object) -> set[str]:
+        assert isinstance(ids, set)
+        asked.append(ids)
+        return {"trust"}
+
+    assert settled([group, trust], leases(), leases(), over) == [trust]
+    assert asked == [{"reservation", "trust"}]
+
+
+def test_repairs_that_take_too_long() -> None:
+    def intent(number: int, kind: OperationKind, begun: int) -> Intent:
+        return Intent(number, f"lease-{number}", Operation(kind, f"lease-{number}", (0,), begun, begun))
+
+    now = 1_000
+    intents = [
+        intent(1, OperationKind.ADJUST, now - REPAIR_TIME),
+        intent(2, OperationKind.ADJUST, now - REPAIR_TIME + 1),
+        intent(3, OperationKind.START, 0),
+        Intent(4, "lease-4", None),
+    ]
+    assert stuck_leases(intents, now) == {"lease-1"}
+
+
+def test_what_operations_make_again() -> None:
+    differences = [
+        Difference(Kind.FLAVOR, Problem.MISSING, "f", "one"),
+        Difference(Kind.TRUST, Problem.MISSING, "t", "two"),
+        Difference(Kind.INVENTORY, Problem.MISSING, "anchor", "three", is_ours_to_mend=False),
+        Difference(Kind.FLAVOR, Problem.LEFT_OVER, "g", "four"),
+        Difference(Kind.AGGREGATE, Problem.DIFFERENT, "freepool"),
+    ]
+    assert to_adjust(differences) == {"one"}
