@@ -15,7 +15,7 @@ from oslo_log import log
 
 from lease_scheduler.conf import opts
 from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
-from lease_scheduler.conf.values import ahead_options, planning_options, policy_options
+from lease_scheduler.conf.values import ahead_options, live_planning_options, policy_options
 from lease_scheduler.model.errors import InvalidValueError
 
 LOG = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ def check(conf: cfg.ConfigOpts) -> None:
     for group, options in opts.list_opts():
         for option in options:
             _ = conf[group.name][option.dest]
-    planning_options(conf)
+    live_planning_options(conf)
     policy_options(conf)
     ahead_options(conf)
 

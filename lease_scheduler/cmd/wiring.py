@@ -23,7 +23,7 @@ from lease_scheduler.cloud.driver import Driver, WaitingClock
 from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.policies import Policies
-from lease_scheduler.conf.values import ahead_options, operation_quantile, planning_options
+from lease_scheduler.conf.values import ahead_options, live_planning_options, operation_quantile
 from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import (
@@ -139,7 +139,7 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
 
 def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
     """Makes planners with the options that are configured."""
-    options = planning_options(conf)
+    options = live_planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
     deadline_preemption = conf.scheduling.mapper == "deadline"

@@ -204,6 +204,17 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="When a running lease that cannot be suspended is stopped to make room.",
     ),
+    cfg.StrOpt(
+        "room_lead",
+        choices=[
+            ("strict", "the start waits until they are suspended, and the requester is told when it is"),
+            ("charge", "they are suspended in no time, and have to run for as many seconds longer; for simulations"),
+            ("lose", "they start over, as in Haizea"),
+        ],
+        help="What happens to running leases that a reservation or deadline lease preempts at such short notice that "
+        "there is no time to suspend them, although they can be suspended. If it is not set, strict in the service and "
+        "lose in simulations.",
+    ),
     cfg.IntOpt(
         "preemption_grace",
         default=0,

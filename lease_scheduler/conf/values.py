@@ -15,6 +15,7 @@ from lease_scheduler.plan.options import (
     Migration,
     PlanningOptions,
     PreemptAt,
+    RoomLead,
     ShelvedSize,
     Suspension,
 )
@@ -50,10 +51,22 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
         migration_bandwidth=group.migration_bandwidth,
         migrate_disks=conf.image_transfer.lease_preparation != "unmanaged" and conf.image_transfer.migrate_disks,
         preempt_at=PreemptAt(group.preempt_at),
+        room_lead=RoomLead.LOSE if group.room_lead is None else RoomLead(group.room_lead),
         preemption_grace=group.preemption_grace,
         slack_threshold=group.slack_threshold,
         least_slack_first=group.least_slack_first,
     )
+
+
+def live_planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
+    """The options of the planner of a real site.
+
+    :raises InvalidValueError: as ``planning_options``, or an option that is for simulations alone
+    """
+    options = planning_options(conf)
+    if options.room_lead is RoomLead.CHARGE:
+        raise InvalidValueError("scheduling.room_lead", "charge is for simulations; take strict or lose")
+    return options if conf.scheduling.room_lead is not None else replace(options, room_lead=RoomLead.STRICT)
 
 
 def operation_quantile(conf: cfg.ConfigOpts) -> float | None:

@@ -13,11 +13,11 @@ from dataclasses import replace
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.exact import place_until
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
@@ -223,11 +223,10 @@ class Deviations:
         """
         first = lease.reservations[0]
         start = max(now, first.run_start)
-        rest = replace(lease.request, duration=first.run_end - start)
-        present = Present.of(rest, [None if vm in away else host for vm, host in enumerate(first.assignment)])
+        present = Present.of(lease.request, [None if vm in away else host for vm, host in enumerate(first.assignment)])
         self._state.put(replace(lease, reservations=()))
         try:
-            return self._place_at(lease, rest, start, now, present)
+            return self._place_at(lease, start, first.run_end, now, present)
         except NotPlannableError:
             self._state.put(lease)
             return None
@@ -316,29 +315,28 @@ class Deviations:
 
     def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
         """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
-        rest = replace(lease.request, duration=end - start) if end > start else None
         try:
-            if rest is None:
-                raise NotPlannableError("nothing of its interval is left")
-            self._place_at(lease, rest, start, now)
+            self._place_at(lease, start, end, now)
         except NotPlannableError:
             self.tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and no other hosts are free")
             return False
         return True
 
-    def _place_at(
-        self, lease: Lease, rest: LeaseRequest, start: int, now: int, present: Present | None = None
-    ) -> Lease:
-        """Give a lease that has no place one that begins at an instant.
+    def _place_at(self, lease: Lease, start: int, end: int, now: int, present: Present | None = None) -> Lease:
+        """Give a lease that has no place one that begins at an instant, or as soon after it as others can be suspended.
 
         :raises NotPlannableError: there is none
         """
+        if end <= start:
+            raise NotPlannableError("nothing of its interval is left")
         context = self._state.planner.context
         may_preempt = lease.kind is LeaseKind.RESERVATION
-        reservation, in_the_way = place_exactly(context, rest, start, now, may_preempt=may_preempt, present=present)
+        reservation, in_the_way = place_until(
+            context, lease.request, start, end, now, may_preempt=may_preempt, present=present
+        )
         self._state.recorder.count("moved_reservations")
-        make_room(context, in_the_way, start, reservation.end, now)
+        make_room(context, in_the_way, reservation.start, reservation.end, now)
         return self._state.put(replace(lease, reservations=(reservation,)))
 
     def move(self, lease: Lease, now: int, why: str) -> None:
@@ -403,10 +401,16 @@ class Deviations:
         context = self._state.planner.context
         begin = max(now, reservation.run_start)
         loose = self._state.put(replace(lease, reservations=()))
-        rest = replace(lease.request, duration=reservation.run_end - begin)
         try:
-            moved, in_the_way = place_exactly(
-                context, rest, begin, now, may_preempt=lease.kind is LeaseKind.RESERVATION
+            if reservation.run_end <= begin:
+                raise NotPlannableError("nothing of its interval is left")
+            moved, in_the_way = place_until(
+                context,
+                lease.request,
+                begin,
+                reservation.run_end,
+                now,
+                may_preempt=lease.kind is LeaseKind.RESERVATION,
             )
         except NotPlannableError:
             self.tell_of_lost_terms(loose)
@@ -417,7 +421,7 @@ class Deviations:
             self._delayed.add(lease.lease_id)
             self._state.put(replace(loose, reservations=(delayed,)))
             return
-        make_room(context, in_the_way, begin, moved.end, now)
+        make_room(context, in_the_way, moved.start, moved.end, now)
         self._state.recorder.count("moved_reservations")
         self._state.put(replace(loose, reservations=(moved,)))
 

@@ -78,7 +78,8 @@ class Lifecycle:
             self._state.begin(OperationKind.STOP, closed, reservation.end, now)
         elif reservation.closing is Closing.SUSPEND:
             self._state.recorder.count("suspensions")
-            closing = self._state.put(closed.to(LeaseState.SUSPENDING))
+            counted = max(0, closed.accumulated - reservation.charged)
+            closing = self._state.put(replace(closed.to(LeaseState.SUSPENDING), accumulated=counted))
             self._state.begin(OperationKind.SUSPEND, closing, reservation.end, now)
         else:
             self._state.recorder.count("preemptions_with_loss")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.deviations import Deviations, most_binding
 from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
-from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import hosts_of, reshape
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import hosts_with_room
+from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import instants_of_room
 
 _HOST_FAILED = "its host failed"
 _HOST_CHANGED = "its host has no room for it any more"
@@ -129,6 +134,8 @@ class Outages:
             with state.late_hosts_held(now), state.planner.plan.closed(without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
+            with state.planner.plan.closed(without, now):
+                self._make_room_soon(lease, present, now)
             self.goes_without(lease, now, missing, why)
             return False
         state.without.pop(lease.lease_id, None)
@@ -156,6 +163,22 @@ class Outages:
             return
         if state.missing_hosts(lease).isdisjoint(lease.reservations[0].assignment):
             state.recorder.hosts_whole(state.put(state.breaches.whole(lease, now)))
+
+    def _make_room_soon(self, lease: Lease, present: Present, now: int) -> None:
+        """Have others suspended for a lease that lacks hosts, if that takes time; it gets them when that is over."""
+        if lease.kind is not LeaseKind.RESERVATION:
+            return
+        context, plan = self._state.planner.context, self._state.planner.plan
+        end = lease.reservations[0].end
+        for room_at in instants_of_room(context, now, end, now):
+            with suppress(NotPlannableError), plan.tentative():
+                plan.put(replace(lease, reservations=()))
+                _, in_the_way = hosts_with_room(
+                    context, lease.request, room_at, end, now, may_preempt=True, present=replace(present, binding=True)
+                )
+                plan.put(lease)
+                make_room(context, in_the_way, room_at, end, now)
+                return
 
     def _heal(self, now: int) -> None:
         """Hosts for those who go on without; some may have come free or back."""

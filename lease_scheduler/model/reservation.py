@@ -37,6 +37,7 @@ class Reservation:
     saved state happen before ``start`` and hold no host.
 
     :ivar assignment: host index of each VM, in the order of the lease's VMs
+    :ivar charged: seconds of the run that do not count, because saving its state took none where it should have
     """
 
     assignment: tuple[int, ...]
@@ -46,6 +47,7 @@ class Reservation:
     end: int
     closing: Closing = Closing.SHUTDOWN
     migrations: tuple[MigrationRound, ...] = ()
+    charged: int = 0
 
     @property
     def first_instant(self) -> int:

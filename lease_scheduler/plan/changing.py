@@ -118,6 +118,9 @@ def plan_anew(
             placed = planner.place(asked, now, start=start, present=present)
         else:
             placed = planner.place_most(asked, least, now, start=start, present=present)
+        if placed.request.start != asked.request.start:
+            # It waits until others are suspended.
+            terms = replace(terms, start=placed.request.start)
         counts = tuple(node_set.count for node_set in placed.request.nodes)
         return plan.put(replace(placed, request=with_counts(terms, counts)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind
@@ -9,7 +10,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.displacing import displace
 from lease_scheduler.plan.exact import exact_reservation
 from lease_scheduler.plan.plan import NotPlannableError
-from lease_scheduler.plan.preemption import remaining_before, victims
+from lease_scheduler.plan.preemption import instants_of_room, remaining_before, victims
 from lease_scheduler.plan.rest import plan_again, with_place
 from lease_scheduler.plan.soonest import place_whole
 
@@ -17,10 +18,9 @@ from lease_scheduler.plan.soonest import place_whole
 def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preempt: bool) -> Lease:
     """Give a deadline lease its place, moving other deadline leases if that is needed and does them no harm.
 
-    A lease with little slack is tried at its start first, preempting who can afford it. Otherwise, or if that fails,
-    the earliest fit is taken. If there is none by the deadline, all deadline leases that are planned for later are
-    planned again,
-    least slack first.
+    A lease with little slack is tried at its start first, preempting who can afford it, and as soon as they can be
+    suspended if starts wait for that. Otherwise, or if that fails, the earliest fit is taken. If there is none by the
+    deadline, all deadline leases that are planned for later are planned again, least slack first.
 
     :param may_preempt: whether running and planned deadline leases may be preempted
     :return: the lease's new value, which is in the plan
@@ -30,12 +30,16 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     start = requested_start(lease, now)
     assert request.deadline is not None and request.start is not None
     slack = (request.deadline - request.start) / request.duration
-    if slack <= context.options.slack_threshold and start + request.duration <= request.deadline:
-        try:
+    is_tight = slack <= context.options.slack_threshold and start + request.duration <= request.deadline
+    if is_tight:
+        with suppress(NotPlannableError):
             return _plan_at_start(context, lease, start, now, may_preempt=may_preempt)
-        except NotPlannableError:
-            pass
     reservation = place_whole(context, request, lease.remaining, lease.saved_on, start, request.deadline)
+    if is_tight and may_preempt:
+        latest = request.deadline - request.duration if reservation is None else reservation.start - 1
+        for later in instants_of_room(context, start, latest + 1, max(now, lease.offered_until or 0)):
+            with suppress(NotPlannableError):
+                return _plan_at_start(context, lease, later, now, may_preempt=True)
     if reservation is not None:
         return context.plan.put(with_place(lease, reservation))
     if not context.options.least_slack_first:

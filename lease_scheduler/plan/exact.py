@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import takewhile
 
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
@@ -13,7 +14,7 @@ from lease_scheduler.plan.displacing import displace, in_the_way
 from lease_scheduler.plan.imaging import at_start, is_anywhere_in_time
 from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
-from lease_scheduler.plan.preemption import victims
+from lease_scheduler.plan.preemption import instants_of_room, victims
 
 
 def exact_reservation(
@@ -46,6 +47,34 @@ def place_exactly(
         context, request, start, end, now, may_preempt=may_preempt, present=present
     )
     return exact_reservation(context, request, assignment, start), in_the_way
+
+
+def place_until(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    now: int,
+    *,
+    may_preempt: bool,
+    present: Present | None = None,
+) -> tuple[Reservation, tuple[Lease, ...]]:
+    """What is left of a run that ends at ``end``, from ``start`` on or as soon after it as others can be suspended.
+
+    Nothing is changed in the plan.
+
+    :param present: hosts that VMs have already
+    :raises NotPlannableError: there is no place
+    """
+    rest = replace(request, duration=end - start)
+    try:
+        return place_exactly(context, rest, start, now, may_preempt=may_preempt, present=present)
+    except NotPlannableError:
+        for later in instants_of_room(context, start, end, now) if may_preempt else ():
+            with suppress(NotPlannableError):
+                shorter = replace(request, duration=end - later)
+                return place_exactly(context, shorter, later, now, may_preempt=True, present=present)
+        raise
 
 
 def hosts_with_room(

@@ -56,6 +56,18 @@ class PreemptAt(Enum):
     START = "start"
 
 
+class RoomLead(Enum):
+    """What a start at short notice means for victims that could be suspended if there were time.
+
+    ``STRICT`` lets the start wait for their suspension. ``CHARGE`` saves them in no time, and the seconds that this
+    would have taken count as work that they have to do once more. ``LOSE`` has them start over, as Haizea did.
+    """
+
+    STRICT = "strict"
+    CHARGE = "charge"
+    LOSE = "lose"
+
+
 @dataclass(frozen=True)
 class PlanningOptions:
     """Options of the planner.
@@ -85,6 +97,7 @@ class PlanningOptions:
     :ivar migration_bandwidth: Mb/s between hosts
     :ivar migrate_disks: whether the disk images of suspended VMs move with their memory
     :ivar preempt_at: when a lease that cannot be suspended is stopped
+    :ivar room_lead: what becomes of victims that could be suspended if there were time
     :ivar preemption_grace: seconds that a running lease is left at least when it is preempted
     :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
     :ivar least_slack_first: whether all planned deadline leases are planned again if a new one finds no place
@@ -114,6 +127,7 @@ class PlanningOptions:
     migration_bandwidth: float = 1000.0
     migrate_disks: bool = False
     preempt_at: PreemptAt = PreemptAt.START
+    room_lead: RoomLead = RoomLead.LOSE
     preemption_grace: int = 0
     slack_threshold: float = 2.0
     least_slack_first: bool = True

@@ -61,4 +61,4 @@ def cut_by_suspension(
     if now is not None:
         buffer = min(buffer, max(0, at - now - seconds))
     end = at - buffer
-    return replace(reservation, run_end=end - seconds, end=end, closing=Closing.SUSPEND)
+    return replace(reservation, run_end=end - seconds, end=end, closing=Closing.SUSPEND, charged=0)

@@ -24,6 +24,7 @@ from lease_scheduler.plan.mapper import GREEDY
 from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
+from lease_scheduler.plan.preemption import instants_of_room
 from lease_scheduler.plan.reach import Reach
 from lease_scheduler.plan.rest import plan_rest, with_place
 from lease_scheduler.plan.soonest import place_soonest
@@ -37,6 +38,11 @@ from lease_scheduler.plan.transfers.timing import start_after_transfer
 #: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
 #: place; none if he does not want it, and then the lease has left the queue.
 Agree = Callable[[Lease], Lease | None]
+
+
+def starts_later(seconds: int) -> str:
+    """Why a lease begins later than its requester asked, for people."""
+    return f"starts {seconds} s later than asked: others are suspended first"
 
 
 class Planner:
@@ -121,10 +127,25 @@ class Planner:
         return self._place_from(lease, later, now, present)
 
     def _place_from(self, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
-        """A reservation or immediate lease from an instant on."""
-        context = self._for_offers if lease.is_offered else self.context
+        """A reservation or immediate lease from an instant on, or as soon after it as others can be suspended."""
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
+        context = self._for_offers if lease.is_offered else self.context
+        try:
+            return self._place_at(context, lease, start, now, present)
+        except NotPlannableError:
+            if lease.kind is not LeaseKind.RESERVATION or lease.request.start != start:
+                raise
+            room_from = max(now, lease.offered_until or 0)
+            for later in instants_of_room(context, start, start + lease.request.duration, room_from):
+                waits = replace(lease, request=replace(lease.request, start=later))
+                with suppress(NotPlannableError):
+                    placed = self._place_at(context, waits, later, now, present)
+                    return self.plan.put(replace(placed, reason=starts_later(later - start)))
+            raise
+
+    def _place_at(self, context: PlanningContext, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
+        """A reservation or immediate lease from exactly this instant on."""
         if lease.request.moves_others:
             return place_clearing(
                 context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present

@@ -9,7 +9,7 @@ from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
-from lease_scheduler.plan.options import PreemptAt
+from lease_scheduler.plan.options import PreemptAt, RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension
 
 #: Nothing of the reservation has begun, or it runs; in between, only a later suspension is possible.
@@ -22,6 +22,12 @@ _INTERRUPTIBLE = frozenset(
         LeaseState.SUSPENDED_SCHEDULED,
     }
 )
+
+#: How many later instants are tried at most for a start that waits for suspensions.
+_MOST_ATTEMPTS = 32
+
+#: What was saved is being loaded, or was; the lease runs next.
+_COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
 def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
@@ -37,6 +43,8 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
             continue
         if not suspended and not _has_grace(context, lease, start, now):
+            continue
+        if context.options.room_lead is RoomLead.STRICT and not suspended and _has_work_to_save(context, lease):
             continue
         run_so_far = max(0, start - reservation.run_start)
         overhead = 0
@@ -56,6 +64,40 @@ def _has_grace(context: PlanningContext, lease: Lease, at: int, now: int) -> boo
     return lease.active_since is None or lost_at >= now + context.options.preemption_grace
 
 
+def _has_work_to_save(context: PlanningContext, lease: Lease) -> bool:
+    """Whether a lease runs and can be suspended, so that it loses work if it is not."""
+    return lease.active_since is not None and context.suspension.can_suspend(lease.request)
+
+
+def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -> list[int]:
+    """Instants in ``[start + 1, end)`` at which a start that waits for suspensions is tried, ascending.
+
+    These are when the suspension of a lease that runs, or is being resumed, could be over if it began at once, and when
+    a suspension that is going on will be over. There are none if no start waits.
+
+    :param now: when suspensions could begin
+    """
+    if context.options.room_lead is not RoomLead.STRICT:
+        return []
+    found = set()
+    for lease, reservation in context.plan.overlapping(start, start + 1):
+        request = lease.request
+        if lease.state is LeaseState.SUSPENDING:
+            found.add(reservation.end)
+        elif (
+            not lease.is_offered
+            and (lease.active_since is not None or lease.state in _COMING_BACK)
+            and context.suspension.can_suspend(request)
+        ):
+            begin = max(_earliest(context, lease, now), reservation.run_start + 1)
+            seconds = context.suspension.suspend_time(request, reservation.assignment)
+            found.add(min(begin + seconds + context.options.suspend_buffer, reservation.end))
+    instants = sorted(instant for instant in found if start < instant < end)
+    step = -(-len(instants) // _MOST_ATTEMPTS) or 1
+    # The last one is the best: by then everybody can be out of the way.
+    return [*instants[:-1:step], *instants[-1:]]
+
+
 def _shuts_down(lease: Lease) -> bool:
     """Whether its run is over and its VMs are being stopped."""
     return lease.state is LeaseState.ACTIVE and lease.active_since is None
@@ -71,7 +113,8 @@ def yet_to_run(lease: Lease, reservation: Reservation) -> int:
     # What ran before a suspension that is going on was counted when that began.
     if lease.state is LeaseState.SUSPENDING and reservation is lease.reservations[0]:
         return 0
-    return reservation.run_end - reservation.run_start
+    charged = reservation.charged if reservation.closing is Closing.SUSPEND else 0
+    return reservation.run_end - reservation.run_start - charged
 
 
 def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
@@ -84,6 +127,8 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     current = next((r for r in lease.reservations if r.start < at < r.end), None)
     if current is not None and _can_be_cut(context, lease, current, at, now):
         return context.plan.put(replace(lease, reservations=(*kept, _cut(context, lease, current, at, now))))
+    if context.options.room_lead is RoomLead.CHARGE and _has_work_to_save(context, lease) and not kept:
+        return context.plan.put(_saved_in_no_time(context, lease, at))
     if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
         if context.options.preempt_at is PreemptAt.START and at > now:
             killed = replace(current, run_end=at, end=at, closing=Closing.KILL)
@@ -96,6 +141,15 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
         # What comes before goes on; the lease is planned again when that is over.
         return context.plan.put(replace(lease, reservations=kept))
     return context.plan.put(back_to_queue(lease, "its place was preempted before it began"))
+
+
+def _saved_in_no_time(context: PlanningContext, lease: Lease, at: int) -> Lease:
+    """A running lease that is suspended at an instant, as if that took no time, and pays for it with its work."""
+    first = lease.reservations[0]
+    done = lease.accumulated + max(0, at - first.run_start)
+    charged = min(done, context.suspension.suspend_time(lease.request, first.assignment))
+    saved = replace(first, run_end=at, end=at, closing=Closing.SUSPEND, charged=charged)
+    return replace(lease, reservations=(saved,))
 
 
 def back_to_queue(lease: Lease, reason: str) -> Lease:
@@ -129,9 +183,13 @@ def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation
         return False
     cut = _cut(context, lease, reservation, at, now)
     resuming = reservation.run_start > reservation.start
+    # However short a run was, its work is lost if it is not suspended; the threshold is for runs that are planned.
+    must_be_saved = context.options.room_lead is RoomLead.STRICT and (
+        lease.active_since is not None or lease.state in _COMING_BACK
+    )
     return (
         cut.run_end > max(reservation.run_start, _earliest(context, lease, now) - 1)
         and cut.run_end <= reservation.run_end
-        and at - reservation.run_start >= context.threshold(request, resuming=resuming)
+        and (must_be_saved or at - reservation.run_start >= context.threshold(request, resuming=resuming))
         and lease.state is not LeaseState.SUSPENDING
     )

@@ -18,6 +18,7 @@ from lease_scheduler.plan.options import (
     Migration,
     PlanningOptions,
     PreemptAt,
+    RoomLead,
     Suspension,
 )
 from lease_scheduler.simulation.settings import RunSettings
@@ -150,6 +151,7 @@ _PLANNING = st.builds(
     migration=st.sampled_from(Migration),
     migration_bandwidth=st.sampled_from([100.0, 1000.0]),
     preempt_at=st.sampled_from(PreemptAt),
+    room_lead=st.sampled_from([RoomLead.STRICT, RoomLead.STRICT, RoomLead.LOSE]),
     preemption_grace=st.sampled_from([0, 0, 0, 50]),
     slack_threshold=st.sampled_from([0.0, 2.0, 100.0]),
     least_slack_first=st.booleans(),

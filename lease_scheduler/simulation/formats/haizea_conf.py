@@ -24,6 +24,7 @@ _Value = TypeVar("_Value")
 #: Where Haizea always does what is an option for us.
 _HAIZEA_BEHAVIOUR = {
     "scheduling.preempt_at": "request",
+    "scheduling.room_lead": "lose",
     "scheduling.suspend_estimate": "sum",
     "image_transfer.keep_replanned": "false",
 }

@@ -1,0 +1,66 @@
+"""With ``room_lead = strict`` nobody who can be suspended loses work, whatever comes and when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.options import RoomLead, Suspension
+from lease_scheduler.simulation.invariants import check_result
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload, WorkloadLease
+
+from .random_runs import RUN_SETTINGS, workloads
+
+_EXAMPLES = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def _saving_state(lease: WorkloadLease) -> WorkloadLease:
+    """The lease, suspendable if it is preemptible; reservations come at short notice more often."""
+    request = lease.request
+    mode = request.preemption_mode if request.preemption_mode.saves_state else PreemptionMode.SUSPEND
+    start = request.start
+    if request.kind is LeaseKind.RESERVATION and start is not None and start % 2:
+        start = request.submitted + (start - request.submitted) // 20
+    return replace(lease, request=replace(request, preemption_mode=mode, start=start))
+
+
+@_EXAMPLES
+@given(workloads(), RUN_SETTINGS, st.sampled_from(["by-kind", "ar-preempts-everything", "deadline"]))
+def test_nobody_who_can_be_suspended_loses_work(workload: Workload, run_settings: RunSettings, policy: str) -> None:
+    """No run is ever lost, and who waits for that is told: a done reservation began when its terms said in the end."""
+    asked = replace(workload, leases=tuple(_saving_state(lease) for lease in workload.leases))
+    planning = replace(run_settings.planning, room_lead=RoomLead.STRICT, suspension=Suspension.ALL)
+    chosen = replace(run_settings, planning=planning, preemption=policy)
+
+    result = Run(asked, chosen).execute()
+
+    check_result(result, asked)
+    assert result.counters.get("preemptions_with_loss", 0) == 0
+    first_start = {lease.request.lease_id: lease.request.start for lease in asked.leases}
+    for lease in result.leases:
+        if lease.kind is LeaseKind.RESERVATION and lease.state is LeaseState.DONE:
+            wanted = first_start[lease.lease_id]
+            assert wanted is not None and lease.started is not None
+            assert lease.started == lease.request.start >= wanted
+
+
+@_EXAMPLES
+@given(workloads(), RUN_SETTINGS)
+def test_charge_keeps_every_start_and_all_work(workload: Workload, run_settings: RunSettings) -> None:
+    """Reservations begin to the second, and no run is lost; what is charged is run once more."""
+    whole = tuple(replace(_saving_state(lease), real_duration=None) for lease in workload.leases)
+    asked = replace(workload, leases=whole)
+    planning = replace(run_settings.planning, room_lead=RoomLead.CHARGE, suspension=Suspension.ALL)
+
+    result = Run(asked, replace(run_settings, planning=planning)).execute()
+
+    check_result(result, asked)
+    assert result.counters.get("preemptions_with_loss", 0) == 0
+    starts = {lease.request.lease_id: lease.request.start for lease in asked.leases}
+    assert all(lease.request.start == starts[lease.lease_id] for lease in result.leases)
