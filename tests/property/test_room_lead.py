@@ -45,9 +45,9 @@ def test_nobody_who_can_be_suspended_loses_work(workload: Workload, run_settings
     first_start = {lease.request.lease_id: lease.request.start for lease in asked.leases}
     for lease in result.leases:
         if lease.kind is LeaseKind.RESERVATION and lease.state is LeaseState.DONE:
-            wanted = first_start[lease.lease_id]
-            assert wanted is not None and lease.started is not None
-            assert lease.started == lease.request.start >= wanted
+            wanted, told = first_start[lease.lease_id], lease.request.start
+            assert wanted is not None and told is not None
+            assert lease.started == told >= wanted
 
 
 @_EXAMPLES
