@@ -28,7 +28,7 @@ from lease_scheduler.api.interfaces import (
     Trusts,
 )
 from lease_scheduler.api.metrics import ROUTE
-from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, requested
+from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, requested
 from lease_scheduler.api.query import read_query
 from lease_scheduler.api.request import Answer, ApiRequest, Services
 from lease_scheduler.api.routes import ROUTES, Route
@@ -140,6 +140,8 @@ def _serve(route: Route, services: Services, arguments: dict[str, str]) -> flask
     problems: tuple[Problem, ...] = ()
     if route.body is not None:
         raw_body = parse_body(flask.request.get_data(cache=False), flask.request.mimetype)
+        if route.liberal is not None and version < V1_2:
+            raw_body = route.liberal(raw_body)
         problems = find_problems(route.body, version, raw_body)
     request = ApiRequest(
         services=services,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from lease_scheduler.api import liberal
 from lease_scheduler.api import microversions as mv
 from lease_scheduler.api.handlers import (
     allocations,
@@ -54,6 +56,7 @@ class Route:
     :ivar subject: the kind of object that the path names, if the rule is about that object's project
     :ivar shows_deleted: whether the object may be a deleted one without being asked for
     :ivar body: schema of the body, none if there is none
+    :ivar liberal: brings bodies of Blazar's clients, who know no kinds of leases, into the form of the schema
     :ivar query: parameters in the query
     :ivar answer: schema of the good answer, none if it has no JSON body
     :ivar changes: whether it needs the engine
@@ -69,6 +72,7 @@ class Route:
     subject: Literal["lease", "series"] | None = None
     shows_deleted: bool = False
     body: VersionedSchema | None = None
+    liberal: Callable[[Any], Any] | None = None
     query: tuple[Parameter, ...] = ()
     answer: VersionedSchema | None = None
     changes: bool = False
@@ -107,6 +111,7 @@ _LEASES = (
         201,
         "Create a lease",
         body=lease_schemas.create,
+        liberal=liberal.creation,
         answer=lease_schemas.one,
         changes=True,
     ),
@@ -130,6 +135,7 @@ _LEASES = (
         "Change a lease",
         subject="lease",
         body=lease_schemas.update,
+        liberal=liberal.change,
         answer=lease_schemas.one,
         changes=True,
     ),

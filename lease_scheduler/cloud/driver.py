@@ -93,6 +93,7 @@ class Hypervisor:
     """A compute host as the cloud describes it.
 
     :ivar capacity: resource class -> amount that may be held
+    :ivar hypervisor_id: by which the cloud itself knows it, empty if it has no id
     """
 
     name: str
@@ -108,6 +109,7 @@ class Hypervisor:
     service_name: str = ""
     availability_zone: str | None = None
     servers: int = 0
+    hypervisor_id: str = ""
 
 
 @dataclass(frozen=True)

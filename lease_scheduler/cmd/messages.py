@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import functools
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +33,17 @@ def one_line_errors(main: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(main)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
-            return main(*args, **kwargs)
+            result = main(*args, **kwargs)
+            # Here, where an error can still be told, and not at the exit.
+            sys.stdout.flush()
+            return result
         except (LeaseSchedulerError, DBError) as error:
             print(f"{Path(sys.argv[0]).name}: {_in_one_line(error)}", file=sys.stderr)
             raise SystemExit(2) from error
+        except BrokenPipeError:
+            # Whoever reads the output, such as head, has seen enough. What is left is not written at the exit either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(128 + signal.SIGPIPE) from None
 
     return run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -120,7 +120,7 @@ def written_lease(shown: Mapping[str, Any], translation: Translation) -> Written
     kept = extras | _status(shown)
     return WrittenLease(
         kind=kind,
-        nodes=tuple(_nodes(each, translation) for each in shown["reservations"]),
+        nodes=_all_nodes(shown, translation),
         preemptible=shown["preemptible"],
         duration=UNLIMITED if shown["duration"] is None else shown["duration"],
         start=start,
@@ -133,6 +133,17 @@ def written_lease(shown: Mapping[str, Any], translation: Translation) -> Written
         submitted=_instant(shown["submitted_at"]),
         preemption_mode=shown["preemption_mode"],
     )
+
+
+def _all_nodes(shown: Mapping[str, Any], translation: Translation) -> tuple[NodeSet, ...]:
+    """The nodes of a lease: those that it has, where it asked for a range and that can be seen."""
+    asked = [_nodes(each, translation) for each in shown["reservations"]]
+    ranges = [number for number, each in enumerate(shown["reservations"]) if each.get("min") != each.get("max")]
+    hosts = next((held["hosts"] for held in shown.get("holdings") or () if "hosts" in held), None)
+    if hosts is not None and len(ranges) == 1:
+        others = sum(each.count for number, each in enumerate(asked) if number not in ranges)
+        asked[ranges[0]] = replace(asked[ranges[0]], count=max(1, len(hosts) - others))
+    return tuple(asked)
 
 
 def _nodes(reservation: Mapping[str, Any], translation: Translation) -> NodeSet:

@@ -143,7 +143,8 @@ def read_listed(text: str) -> ListedLease:
     """
     element = _element(text)
     try:
-        request = read_lease(element, 0, None, parse_moment)
+        # Blazar's clients may make a lease without reservations.
+        request = read_lease(element, 0, None, parse_moment, may_be_empty=True)
         number, state = element.get("id"), state_word(element.get("state"))
     except InputFileError as error:
         raise _in_text(error) from error

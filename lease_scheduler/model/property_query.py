@@ -78,7 +78,7 @@ def parse_query(text: str, *, field: str = "resource_properties", extended: bool
 
     :param text: JSON array, or nothing
     :param field: what its user calls it, for the message
-    :param extended: false takes what Blazar takes and nothing else
+    :param extended: false takes what Blazar takes, and numbers without quotation marks
     :raises InvalidValueError: it is no query; the message says what is wrong with which part
     """
     if not text.strip():
@@ -182,10 +182,9 @@ def _text(value: Any, extended: bool) -> str:
         return value
     if extended and isinstance(value, bool):
         return "true" if value else "false"
-    if extended and isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    wanted = "a text or a number" if extended else "a text"
-    raise _MalformedError(f"a value is {wanted}, not {_shown(value)}")
+    raise _MalformedError(f"a value is a text or a number, not {_shown(value)}")
 
 
 def _value(key: str, properties: Mapping[str, Any], traits: Collection[str]) -> str | None:

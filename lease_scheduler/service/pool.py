@@ -62,13 +62,18 @@ class PoolKeeper:
         :raises RefusedError: there is no such host in the cloud, or it is in the pool already
         """
         site = self._site
-        wanted = str(host.get("name") or host.get("id") or "")
+        wanted = str(host["name"]) if host.get("name") else self._name_of(str(host.get("id", "")))
         properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
         hypervisors = self._hypervisors([wanted])
         with site.transaction(context.get("expires")):
             (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
         site.follow_pool()
         return {"host_id": host_id}
+
+    def _name_of(self, hypervisor_id: str) -> str:
+        """The name of the compute host with an id of the cloud's (Blazar's clients may say either)."""
+        found = (each.name for each in self._site.driver.hypervisors() if each.hypervisor_id == hypervisor_id != "")
+        return next(found, hypervisor_id)
 
     def create_hosts(self, context: Document, names: Sequence[str]) -> Answer:
         """Take many compute hosts into the pool at once; all of them or none.

@@ -39,7 +39,13 @@ def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, e
     resource_type = known["resource_type"]
     if asked.get("resource_type", resource_type) != resource_type:
         raise ApiError(409, f"Can't update resource_type: {field} is a {resource_type}", f"{field}.resource_type")
-    changes = {key: value for key, value in asked.items() if key not in ("id", "resource_type")}
+    present = known.get("terms", {})
+    # Clients send back what they were shown.
+    changes = {
+        key: value
+        for key, value in asked.items()
+        if key not in ("id", "resource_type") and (extended or key not in present or present[key] != value)
+    }
     if resource_type == FLAVOR:
         raise ApiError(409, f"Can't update {field}: only the dates of a {FLAVOR} reservation can change", field)
     for key in changes:

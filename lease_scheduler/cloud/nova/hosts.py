@@ -99,4 +99,5 @@ class Hosts:
             service_name=node.service,
             availability_zone=zones.get(node.service),
             servers=int(found.running_vms),
+            hypervisor_id=str(found.id),
         )

@@ -126,16 +126,23 @@ def _read_request(element: Element, types: frozenset[str] | None) -> WorkloadLea
 
 
 def read_lease(
-    lease: Element, submitted: int, types: frozenset[str] | None, parse: InstantParser = parse_instant
+    lease: Element,
+    submitted: int,
+    types: frozenset[str] | None,
+    parse: InstantParser = parse_instant,
+    *,
+    may_be_empty: bool = False,
 ) -> LeaseRequest:
     """A ``<lease>``; its id is empty if it has none.
 
     :param submitted: instant of its submission, seconds
     :param types: the resource types that it may name, none if any
     :param parse: reads the instants in it
+    :param may_be_empty: whether it may have no nodes
     :raises InputFileError: it is wrong, naming the line
     """
     lease.expect(_LEASE_ATTRIBUTES, _LEASE_PARTS)
+    nodes = lease.require("nodes")
     start = read_start(lease.require("start"), submitted, parse)
     length = lease.require("duration")
     length.expect(attributes=("time",))
@@ -155,7 +162,7 @@ def read_lease(
             # An id that is missing is given when all others are known; no id in a file is empty.
             lease_id=_read_id(lease),
             kind=kind,
-            nodes=read_node_sets(lease.require("nodes"), types),
+            nodes=() if may_be_empty and not nodes.children else read_node_sets(nodes, types),
             submitted=submitted,
             duration=duration,
             start=start.exact,

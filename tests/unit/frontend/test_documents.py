@@ -139,3 +139,17 @@ def test_reservations_of_blazars_clients(reservation: dict[str, Any], count: int
 def test_hosts() -> None:
     shown = {"id": "3", "hypervisor_hostname": "node", "vcpus": 8, "memory_mb": 32_768}
     assert host_of(shown, Translation()) == {"id": 3, "hostname": "node", "cpu": 800, "mem": 32_768}
+
+
+def test_a_range_of_hosts_counts_those_that_it_has() -> None:
+    """Where the front may see them; otherwise the least that was asked for."""
+    hosts = {"resource_type": "physical:host", "min": 1, "max": 2}
+    held = [{"hosts": ["node1", "node2"]}]
+    (nodes,) = written_lease(_shown(reservations=[hosts], holdings=held), Translation()).nodes
+    assert nodes.count == 2
+    (nodes,) = written_lease(_shown(reservations=[hosts], holdings=[{}]), Translation()).nodes
+    assert nodes.count == 1
+    address = {"resource_type": "virtual:floatingip", "amount": 1}
+    held = [{"hosts": ["node1", "192.0.2.1"]}]
+    found = written_lease(_shown(reservations=[hosts, address], holdings=held), Translation()).nodes
+    assert [each.count for each in found] == [1, 1]

@@ -244,3 +244,19 @@ def test_the_start_that_lists_show() -> None:
 
     planned, started = {lease_xml.PLANNED_START: "planned"}, {lease_xml.STARTED: "started"}
     assert (start(), start(**planned), start(**planned, **started)) == ("Unspecified", "planned", "started")
+
+
+def test_a_lease_without_nodes_is_listed() -> None:
+    """Blazar's clients may make one, and it must not keep the others from being listed."""
+    written = WrittenLease(
+        kind=LeaseKind.RESERVATION,
+        nodes=(),
+        preemptible=False,
+        duration=3600,
+        start=NOW,
+        deadline=None,
+        number=7,
+        state=LeaseState.SCHEDULED,
+    )
+    listed = read_listed(write_lease(written))
+    assert (listed.number, listed.nodes) == ("7", 0)

@@ -1,0 +1,61 @@
+"""What Blazar takes and its clients send, in the form that the schemas want; only for clients that know no kinds.
+
+python-chi sends numbers as texts and doni sends null for an empty query. Clients that change a reservation send all of
+it back as it was shown.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_NUMBERS = ("min", "max", "amount", "vcpus", "memory_mb", "disk_gb")
+_QUERIES = ("hypervisor_properties", "resource_properties")
+_WHOLE = re.compile(r"\s*[0-9]{1,9}\s*", re.ASCII)
+
+#: What a reservation in an answer has and nobody can set.
+_SHOWN_ONLY = frozenset(
+    {
+        *("lease_id", "resource_id", "status", "missing_resources", "resources_changed", "created_at", "updated_at"),
+        *("aggregate_id", "server_group_id"),
+    }
+)
+
+
+def creation(body: Any) -> Any:
+    """Return the body of a request for a new lease."""
+    return _with_reservations(body, _terms)
+
+
+def change(body: Any) -> Any:
+    """Return the body of a request that changes a lease."""
+    return _with_reservations(body, _sent_back)
+
+
+def _with_reservations(body: Any, change_one: Any) -> Any:
+    if not isinstance(body, dict) or not isinstance(body.get("reservations"), list):
+        return body
+    changed = [change_one(each) if isinstance(each, dict) else each for each in body["reservations"]]
+    return {**body, "reservations": changed}
+
+
+def _terms(reservation: dict[str, Any]) -> dict[str, Any]:
+    found = dict(reservation)
+    for key in _NUMBERS:
+        value = found.get(key)
+        if isinstance(value, str) and _WHOLE.fullmatch(value):
+            found[key] = int(value)
+    for key in _QUERIES:
+        if key in found and found[key] is None:
+            found[key] = ""
+    if "before_end" in found and found["before_end"] is None:
+        found["before_end"] = "default"
+    return found
+
+
+def _sent_back(reservation: dict[str, Any]) -> dict[str, Any]:
+    found = {key: value for key, value in _terms(reservation).items() if key not in _SHOWN_ONLY}
+    if found.get("flavor_id") == found.get("id"):
+        # The flavor of a reservation has its id; it cannot be chosen.
+        found.pop("flavor_id", None)
+    return found
