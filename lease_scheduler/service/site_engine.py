@@ -183,6 +183,7 @@ class SiteEngine:
             self.work,
             penalty=penalty,
         )
+        self.work.name_of = lambda number: self.engine.site.hosts[number].name
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
         current = {
             intent.lease_id: intent.operation

@@ -23,6 +23,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.notifications import document_message, transition_message
 
 #: What is told of money where a lease is over -> of which ends.
@@ -77,6 +78,9 @@ class UnitOfWork:
         self.now = 0
         #: What the host of a number has.
         self.capacity_of: Callable[[int], Mapping[str, int]] = dict[int, Mapping[str, int]]().__getitem__
+
+        #: What the host of a number is called.
+        self.name_of: Callable[[int], str] = str
 
     def restore(
         self, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument], intents: Iterable[Intent]
@@ -209,10 +213,19 @@ class UnitOfWork:
             self._new.add(lease_id)
         self.leases[lease_id] = lease
         self._changes.leases[lease_id] = lease
+        moved = move_of(before, lease, self.leases.values(), self.documents, self.name_of)
+        if moved:
+            self.note(lease, moved)
         state_before = LeaseState.NEW if before is None else before.state
         if state_before is not lease.state:
             self._changes.transitions.append(
-                Transition(lease_id, self.now, state_before.value, lease.state.value, lease.reason)
+                Transition(
+                    lease_id,
+                    self.now,
+                    state_before.value,
+                    lease.state.value,
+                    reason_of(before, lease, self.leases.values(), self.documents),
+                )
             )
             document = self.documents[lease_id]
             self._changes.messages.append(transition_message(lease, document, state_before, self.now))

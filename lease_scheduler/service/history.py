@@ -1,0 +1,135 @@
+"""Why a lease goes from one state to another, and from one host to another, in words for its project.
+
+The engine says why where something went wrong or somebody asked for it. Everything else follows from the states, and
+from whom the hosts of a lease are promised to. Other leases are not named: whether they belong to the same project is
+all that is told of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+
+_S = LeaseState
+
+#: Why a lease comes to a state, where that is always the same.
+_ALWAYS: Mapping[LeaseState, str] = {
+    _S.PENDING: "asked for",
+    _S.SCHEDULED: "hosts are planned for it",
+    _S.PREPARING: "its disk image is brought to its hosts",
+    _S.READY: "its hosts are reserved for it",
+    _S.ACTIVE: "its servers run",
+    _S.SUSPENDED_PENDING: "its servers are suspended",
+    _S.SUSPENDED_QUEUED: "its servers are suspended and it waits for hosts",
+    _S.SUSPENDED_SCHEDULED: "hosts are planned on which it goes on",
+    _S.MIGRATING: "its saved state moves to the hosts on which it goes on",
+    _S.RESUMING: "its turn has come to go on",
+    _S.RESUMED_READY: "its servers are resumed",
+    _S.DONE: "it has come to its end",
+    _S.REJECTED: "there is no place for it",
+    _S.REJECTED_BY_USER: "its project turned it down",
+    _S.CANCELLED: "cancelled",
+    _S.FAILED: "its servers could not be kept running",
+}
+#: What the engine's reasons begin with where one lease had to make room for another one.
+_PREEMPTED = ("preempted", "its place was preempted")
+
+
+def reason_of(
+    before: Lease | None, after: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]
+) -> str:
+    """Return why a lease came to its state.
+
+    :param before: its value before, or None if it is new
+    :param leases: all live leases
+    """
+    if after.state is _S.SUSPENDING:
+        cause = _preemptor(before, after, leases, documents)
+        told = f"suspended for {cause}" if cause else "suspended, because its hosts are promised to others from now on"
+        return f"{told}: {after.reason}" if after.reason else told
+    if after.reason.startswith(_PREEMPTED):
+        cause = _preemptor(before, after, leases, documents)
+        return f"{after.reason}, for {cause}" if cause else after.reason
+    if after.reason:
+        return after.reason
+    if after.state is _S.QUEUED:
+        return "it waits for hosts" if before is None or before.state in (_S.NEW, _S.PENDING) else "it waits again"
+    if after.state is _S.ACTIVE and before is not None and before.state is _S.RESUMED_READY:
+        return "its servers go on"
+    if after.state is _S.READY and before is not None and before.state is _S.ACTIVE:
+        return "it waits for its next interval"
+    return _ALWAYS[after.state]
+
+
+def move_of(
+    before: Lease | None,
+    after: Lease,
+    leases: Iterable[Lease],
+    documents: Mapping[str, LeaseDocument],
+    name_of: Callable[[int], str],
+) -> str:
+    """Return between which hosts a lease moved and why, or an empty text if it did not."""
+    if before is None or not before.reservations or not after.reservations or after.is_final:
+        return ""
+    if before.state in SUSPENDED_STATES or after.state in SUSPENDED_STATES:
+        # Nothing of it is on a host that could be left.
+        return ""
+    old, new = before.reservations[0].hosts, after.reservations[0].hosts
+    left, taken = sorted(old - new), sorted(new - old)
+    if not left:
+        return ""
+    maintained = _maintained(before, leases, documents) & set(left)
+    if maintained:
+        why = f"maintenance of {_names(sorted(maintained), name_of)}"
+    elif after.reason and after.reason != before.reason:
+        why = after.reason
+    else:
+        why = "planned anew"
+    where = f" to {_names(taken, name_of)}" if taken else ""
+    return f"moved: {why} (from {_names(left, name_of)}{where})"
+
+
+def _names(hosts: Iterable[int], name_of: Callable[[int], str]) -> str:
+    return ", ".join(name_of(host) for host in hosts)
+
+
+def _maintained(before: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]) -> set[int]:
+    held = before.reservations[0]
+    return {
+        host
+        for other in leases
+        if other.lease_id in documents and documents[other.lease_id].maintenance
+        for r in other.reservations
+        if r.start < held.end and held.start < r.end
+        for host in r.hosts
+    }
+
+
+def _preemptor(
+    before: Lease | None, after: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]
+) -> str:
+    """Describe the lease that a lease makes room for, or return an empty text if that is not known."""
+    if before is None or not before.reservations:
+        return ""
+    held = before.reservations[0]
+    # A lease that is suspended still holds its hosts until the other one has them.
+    until = after.reservations[0].end if after.state is _S.SUSPENDING and after.reservations else held.start
+    found = [
+        (r.start, -other.sequence, other)
+        for other in leases
+        if other.lease_id != after.lease_id and other.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+        for r in other.reservations
+        if r.end > until and not r.hosts.isdisjoint(held.hosts)
+    ]
+    if not found:
+        return ""
+    other = min(found, key=lambda entry: entry[:2])[2]
+    document, own = documents.get(other.lease_id), documents.get(after.lease_id)
+    if document is not None and document.maintenance:
+        return "maintenance of its hosts"
+    what = "a reservation" if other.kind is LeaseKind.RESERVATION else "a deadline lease"
+    is_same = document is not None and own is not None and document.project_id == own.project_id
+    return f"{what} of {'the same' if is_same else 'another'} project"

@@ -1,0 +1,43 @@
+"""Whatever happens to leases, their history says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, event, given, settings
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.service.history import move_of, reason_of
+from lease_scheduler.simulation.run import Run
+from lease_scheduler.simulation.settings import RunSettings
+from lease_scheduler.simulation.workload import Workload
+from tests.property.random_runs import workloads
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(workloads())
+def test_no_transition_of_a_day_lacks_a_reason(workload: Workload) -> None:
+    """Also which lease was preempted is told by its kind only, and only moves that leave a host are moves."""
+    run = Run(workload, RunSettings())
+    known: dict[str, Lease] = {}
+    save: Any = run.store.save
+
+    def look(lease: Lease) -> None:
+        before = known.get(lease.lease_id)
+        known[lease.lease_id] = lease
+        reason = reason_of(before, lease, known.values(), {})
+        if before is None or before.state is not lease.state:
+            assert reason, lease.state
+            event(lease.state.value)
+        if lease.state.value == "suspending":
+            event(reason)
+        move = move_of(before, lease, known.values(), {}, str)
+        if move:
+            assert before is not None
+            assert before.reservations[0].hosts - lease.reservations[0].hosts
+            event("moved")
+        save(lease)
+
+    run.engine._state.store.save = look  # type: ignore[method-assign]
+    run.execute()
+    assert known
