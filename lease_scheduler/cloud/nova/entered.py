@@ -6,7 +6,7 @@ in, but one may have before nova-scheduler had the present rules, and it takes c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from keystoneauth1.adapter import LegacyJsonAdapter
@@ -44,23 +44,28 @@ class Entered:
         """
         names = {known.lease_id, *known.reservations}
         names |= {aggregate(known.lease_id, exclusive=exclusive) for exclusive in (True, False)}
+        # One question for all hosts: this is asked again and again while servers go.
+        listed = self._listed(project_id=known.project_id) if known.shared else []
         return [
             server
-            for service in sorted(known.shared)
-            for server in self._listed(host=service)
-            if server.tenant_id == known.project_id
+            for server in listed
+            if of.service(server) in known.shared
+            and server.tenant_id == known.project_id
             and of.made_for(server) is None
             and not names.isdisjoint(self._hinted(server.id))
         ]
 
-    def on_their_way(self, known: Known) -> list[Any]:
+    def on_their_way(self, known: Known, present: Iterable[Any]) -> list[Any]:
         """Return the servers of a lease's project that Nova has placed on its own hosts and that are not there yet.
 
         Only Placement knows of them: it counts what they need from the moment in which nova-scheduler chose the host.
+
+        :param present: servers that are there
         """
         providers = [self._nodes.node(host).provider_id for host in sorted(self._nodes.names(known.exclusive))]
         consumers = {each for provider_id in providers for each in self._placement.consumers_on(provider_id)}
-        found = [server for consumer in sorted(consumers) for server in self._listed(uuid=consumer)]
+        coming = consumers - {each.id for each in present}
+        found = [server for consumer in sorted(coming) for server in self._listed(uuid=consumer)]
         return [
             each
             for each in found

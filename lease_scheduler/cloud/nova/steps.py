@@ -366,7 +366,8 @@ class Steps:
             found = self._servers.of(order.lease_id, 0)
         else:
             # One that Nova has just placed would come when the hosts are others' already.
-            found = [*self._servers_of(known), *self._entered.on_their_way(known)]
+            found = self._servers_of(known)
+            found += self._entered.on_their_way(known, found)
         self._preemption.forget(found)
         are_gone = self._servers.delete(found)
         may_come = known is not None and bool(known.exclusive) and not known.managed

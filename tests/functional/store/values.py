@@ -95,7 +95,11 @@ def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int =
     changes.documents[lease_value.lease_id] = document_value
     changes.transitions = [Transition(lease_value.lease_id, instant, "new", "ready", "planned")]
     changes.begun = [
-        Intent(1, lease_value.lease_id, Operation(OperationKind.START, lease_value.lease_id, (1, 2, 1), 20, 25)),
+        Intent(
+            1,
+            lease_value.lease_id,
+            Operation(OperationKind.START, lease_value.lease_id, (1, 2, 1), 20, 25, without=frozenset({2})),
+        ),
         Intent(2, lease_value.lease_id, None),
     ]
     changes.usage = [
