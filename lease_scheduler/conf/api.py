@@ -29,8 +29,8 @@ OPTIONS: list[cfg.Opt] = [
     cfg.BoolOpt(
         "privacy",
         default=True,
-        help="Whether projects learn of leases of others only that they keep the site busy: no ids, no hosts, no "
-        "numbers of leases; nor names of hosts in refusals, nor anything of private properties by asking for them. "
+        help="Whether projects learn of leases of others only that they keep the site busy: no ids, no hosts, not "
+        "how many there are; nor names of hosts in refusals, nor anything of private properties by asking for them. "
         "Whoever may list hosts (policy reservation:oshosts:get) sees everything.",
     ),
     cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Largest body of a request in bytes."),

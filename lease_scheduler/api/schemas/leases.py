@@ -220,7 +220,7 @@ def lease(version: Version) -> Schema:
             "negotiation_id": base.MAYBE_STRING,
         }
     if version >= V1_16:
-        properties |= {"number": base.MAYBE_INTEGER, "extras": {"type": "object", "additionalProperties": base.STRING}}
+        properties |= {"number": base.INTEGER, "extras": {"type": "object", "additionalProperties": base.STRING}}
     return base.answer(properties)
 
 
