@@ -12,3 +12,6 @@ OPERATOR: dict[str, Any] = {
     "is_admin": True,
     "request_id": "",
 }
+
+#: Seconds that the engine may take to look at all hosts of a large cloud.
+LOOK_LIMIT = 600.0

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lease_scheduler.cmd.election import engine_leads
-from lease_scheduler.cmd.operator import OPERATOR
+from lease_scheduler.cmd.operator import LOOK_LIMIT, OPERATOR
 from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.service.reconcile import as_document
@@ -48,7 +48,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     if engine_leads(conf):
-        return engine_client(conf).reconcile(OPERATOR, dry_run=dry_run)
+        return engine_client(conf, LOOK_LIMIT).reconcile(OPERATOR, dry_run=dry_run)
     if dry_run:
         with engine_at_rest(conf) as site:
             return as_document(site.reconcile(dry_run=True))

@@ -11,7 +11,7 @@ from typing import Any
 from oslo_config import cfg
 
 from lease_scheduler.cmd.election import engine_leads
-from lease_scheduler.cmd.operator import OPERATOR
+from lease_scheduler.cmd.operator import LOOK_LIMIT, OPERATOR
 from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
@@ -69,7 +69,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
     if leads:
-        return engine_client(conf).list_installed(OPERATOR)
+        return engine_client(conf, LOOK_LIMIT).list_installed(OPERATOR)
     with engine_at_rest(conf) as site:
         return list_all(site)
 
@@ -86,7 +86,7 @@ def _going_on(conf: cfg.ConfigOpts, options: argparse.Namespace, *, leads: bool)
     """Give what goes on with it: the engine that leads, or one of our own."""
     arguments = {"end_leases": options.end_leases, "keep_providers": options.keep_providers}
     if leads:
-        client = engine_client(conf)
+        client = engine_client(conf, LOOK_LIMIT)
         yield lambda: client.uninstall(OPERATOR, **arguments)
         return
     with own_engine(conf) as methods:

@@ -43,7 +43,9 @@ def _manage(service: Service, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _agrees(service: Service) -> bool:
-    return _manage(service, "reconcile", "--dry-run").returncode == 0
+    found = _manage(service, "reconcile", "--dry-run")
+    print(found)
+    return found.returncode == 0
 
 
 def _damages(service: Service, lease: Document) -> dict[str, Callable[[], Any]]:
