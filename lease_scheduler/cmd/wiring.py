@@ -439,13 +439,16 @@ def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
     conf.set_default("transport_url", url)
 
 
-def engine_client(conf: cfg.ConfigOpts) -> RpcEngineClient:
-    """The API's way to the engine."""
+def engine_client(conf: cfg.ConfigOpts, least_timeout: float = 0.0) -> RpcEngineClient:
+    """The API's way to the engine.
+
+    :param least_timeout: seconds that the engine may take whatever is configured
+    """
     transport = rpc_transport(conf)
     threads = conf.api.threads
     # Some threads are left for what needs no engine.
     places = max(1, threads - max(1, threads // 4))
-    return RpcEngineClient(transport, conf.service.site, conf.service.engine_timeout, places)
+    return RpcEngineClient(transport, conf.service.site, max(least_timeout, conf.service.engine_timeout), places)
 
 
 def for_api(conf: cfg.ConfigOpts) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
