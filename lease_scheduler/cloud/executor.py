@@ -19,6 +19,11 @@ LOG = logging.getLogger(__name__)
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 
+#: So many of the failing orders are tried this often at least, so that it is soon known when the cloud answers again.
+#: All others are tried then.
+_PROBES = 5
+_LONGEST_PAUSE_OF_PROBES = 2.0
+
 
 #: Writes to which step orders have come: pairs of intent id and number of the next step.
 RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
@@ -47,6 +52,8 @@ class Executor:
         self._changed = Condition()
         self._orders: dict[str, deque[Order]] = {}
         self._later: list[tuple[float, int, Order, int, float]] = []
+        # Intents whose last attempt at a step ended in an error nobody expected.
+        self._failing: dict[int, None] = {}
         self._reached: list[tuple[int, int, Future[None]]] = []
         self._stopped = False
         self._threads = [
@@ -128,14 +135,30 @@ class Executor:
                 # The stack is worth its lines once.
                 is_first = pause == _FIRST_PAUSE
                 complaint = "lease %s: %s failed, is tried again in %.0f s: %s"
-                LOG.warning(complaint, order.lease_id, names[number], pause, error, exc_info=is_first)
-                self._wait(pause, order, number, min(2 * pause, _LONGEST_PAUSE))
+                waits = self._note_failure(order, pause)
+                LOG.warning(complaint, order.lease_id, names[number], waits, error, exc_info=is_first)
+                self._wait(waits, order, number, min(2 * pause, _LONGEST_PAUSE))
                 return
+            self._note_answer(order)
             LOG.debug("lease %s: %s is %s", order.lease_id, names[number], "done" if again is None else "going on")
             if again is not None:
                 self._wait(self._clock.seconds_until(again), order, number, _FIRST_PAUSE)
                 return
         self._over(order, None)
+
+    def _note_failure(self, order: Order, pause: float) -> float:
+        """Return the seconds after which a step that failed is tried again."""
+        with self._changed:
+            self._failing.setdefault(order.intent_id)
+            probes = list(self._failing)[:_PROBES]
+        return min(pause, _LONGEST_PAUSE_OF_PROBES) if order.intent_id in probes else pause
+
+    def _note_answer(self, order: Order) -> None:
+        """The cloud has answered; what failed may have failed for the same reason as this order did before."""
+        with self._changed:
+            if order.intent_id in self._failing:
+                failing, self._failing = self._failing, {}
+                self._look_now(lambda each: each.intent_id in failing)
 
     def _is_given_up(self, order: Order) -> bool:
         """Whether it does not matter any more: everything of the lease is to be destroyed, or nobody waits for it.
@@ -159,6 +182,7 @@ class Executor:
         with self._changed:
             if self._stopped:
                 return
+            self._failing.pop(order.intent_id, None)
             waiting = self._orders[order.lease_id]
             waiting.popleft()
             if waiting:

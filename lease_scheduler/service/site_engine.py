@@ -223,6 +223,7 @@ class SiteEngine:
         self._pool_lock = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
         self.discover: Callable[[], None] | None = None
+        self._observer: Observer | None = None
         self._stopping = Event()
         self._timer = Thread(target=self._run, name="planner", daemon=True)
         self._reconciler = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
@@ -238,8 +239,8 @@ class SiteEngine:
             for intent in self.work.open_intents():
                 self._executor.submit(order_of(intent, self.work, self.engine.site))
         self._ends.start(self.engine.live_leases())
-        self._try_to_reconcile()
-        self.driver.start(self._happened, observer)
+        self._observer = observer
+        # What is due does not wait for a cloud that takes its time to be compared.
         self._timer.start()
         self._reconciler.start()
         if self.options.announce_horizon:
@@ -255,11 +256,13 @@ class SiteEngine:
         self._announcer.stop()
         self._ends.stop()
         self._images_on_their_way.stop()
+        # It may be about to start the driver.
+        if self._reconciler.is_alive():
+            self._reconciler.join()
         self.driver.stop()
         self._executor.stop()
-        for thread in (self._timer, self._reconciler):
-            if thread.is_alive():
-                thread.join()
+        if self._timer.is_alive():
+            self._timer.join()
 
     @property
     def is_broken(self) -> bool:
@@ -586,12 +589,26 @@ class SiteEngine:
         return repaired
 
     def _reconcile_now_and_then(self) -> None:
-        """The thread that looks whether leases and cloud still agree."""
-        while not self._stopping.wait(self.options.reconcile_interval):
-            try:
-                self._try_to_reconcile()
-            except EngineUnavailableError:
+        """The thread that looks whether leases and cloud still agree, at first before the driver tells anything."""
+        try:
+            self._try_to_reconcile()
+            if not self._stopping.is_set() and not self._watches():
                 return
+            while not self._stopping.wait(self.options.reconcile_interval):
+                self._try_to_reconcile()
+        except EngineUnavailableError:
+            return
+
+    def _watches(self) -> bool:
+        """Have the driver tell what happens; return whether it does. An engine that hears nothing must not lead."""
+        try:
+            self.driver.start(self._happened, self._observer)
+        except Exception:
+            LOG.exception("what happens in the cloud cannot be seen; the plan is built anew")
+            with self._lock:
+                self._break()
+            return False
+        return True
 
     def follow_pool(self) -> None:
         """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""

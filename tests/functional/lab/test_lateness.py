@@ -6,10 +6,10 @@ start, or from the end of the fault if that is later.
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from statistics import median
 
 import pytest
@@ -26,8 +26,13 @@ pytestmark = [
 #: Our engine among the servers of the lab.
 _ENGINE = "engine"
 
-#: Seconds that a lease may be late after the end of a fault, beyond what a program takes to be loaded.
+#: Seconds that a lease may be late after the end of a fault. An engine that was killed is back when its program is
+#: loaded, which takes seconds of the processor, and many times as long where that is shared; so is a database or broker
+#: that takes connections again.
 _AIMS = {_ENGINE: 3.0, "mariadb": 5.0, "rabbitmq": 5.0}
+
+#: Seconds for which a server is away, in which those who need it try less and less often.
+_AWAY = 12.0
 
 _ROUNDS = 3
 
@@ -48,47 +53,56 @@ def _is_cancelled(service: Service, lease: Document) -> bool:
     return service.ask(service.operator, "DELETE", f"leases/{lease['id']}").status_code in (204, 404)
 
 
+@pytest.mark.parametrize("is_managed", [False, True], ids=["capacity", "managed"])
 @pytest.mark.parametrize("victim", sorted(_AIMS))
 def test_start_in_a_fault(
-    service: Service, leases: list[Document], victim: str, capsys: pytest.CaptureFixture[str]
+    service: Service, leases: list[Document], victim: str, is_managed: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The victim is killed a second before the start, and comes back."""
-    found = [_lateness(service, leases, victim) for _ in range(_ROUNDS)]
-    loading = _seconds_to_load() if victim == _ENGINE else 0.0
-    late = [round(each, 1) for each in found]
+    found = [_lateness(service, leases, victim, is_managed) for _ in range(_ROUNDS)]
+    late, loading = ([round(each[what], 1) for each in found] for what in (0, 1))
     with capsys.disabled():
-        print(f"\n{victim}: late by {late} s, median {median(late)} s, of which loading a program {loading:.1f} s")
-    assert median(late) <= _AIMS[victim] + loading, late
+        kind = "managed" if is_managed else "capacity"
+        load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+        print(f"\n{victim}, {kind} lease: late by {late} s, median {median(late)} s; {load=}")
+        if victim == _ENGINE:
+            print(f"after the engine's program was loaded, which took {loading} s, median {median(loading)} s")
+    assert median(late) <= _AIMS[victim], late
 
 
-def _lateness(service: Service, leases: list[Document], victim: str) -> float:
-    """Seconds from the planned start, or the end of the fault, until the lease is active."""
+def _lateness(service: Service, leases: list[Document], victim: str, is_managed: bool) -> tuple[float, float]:
+    """Return by how many seconds a lease is active late after its start and the fault, and how long that was."""
     start = int(time.time() + _AHEAD)
+    servers = {"servers": [{**service.template(), "count": 1}]} if is_managed else {}
     lease = service.lease(
         service.ada,
         kind="reservation",
         start_date=as_date(start),
         end_date=as_date(start + 300),
         nodes=[{"count": 1, "resources": {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}}],
+        **servers,
     )
     leases.append(lease)
     time.sleep(max(0.0, start - 1 - time.time()))
-    if victim == _ENGINE:
-        service.end_engine()
-        back = time.time()
-        service.start_engine()
-    else:
-        service.lab.servers[victim].kill()
-        service.lab.ensure_running()
-        back = time.time()
-    service.becomes(lease, "active")
-    # The history has whole seconds, the beginning of which may have been earlier.
-    active = service.became(lease, "active")
-    return max(0.0, active - max(start, back))
-
-
-def _seconds_to_load() -> float:
-    """What the machine takes at present to load the engine's program."""
     begun = time.time()
-    subprocess.run([sys.executable, "-c", "import lease_scheduler.cmd.engine"], check=True, timeout=LIMIT)
-    return time.time() - begun
+    if victim == _ENGINE:
+        epoch, _ = service.programs.leader()
+        service.end_engine()
+        service.start_engine()
+        assert wait_until(lambda: service.programs.leader()[0] > epoch, LIMIT)
+    else:
+        server = service.lab.servers[victim]
+        server.kill()
+        time.sleep(_AWAY)
+        server.ensure_running()
+    back = time.time()
+    assert wait_until(lambda: _state(service, lease) == "active", LIMIT), service.said()
+    late = time.time() - max(start, back)
+    service.lab.ensure_running()
+    return max(0.0, late), back - begun
+
+
+def _state(service: Service, lease: Document) -> str | None:
+    with suppress(Exception):
+        return service.programs.state(lease)
+    return None

@@ -131,3 +131,40 @@ def test_a_step_that_fails_ends_its_order(
     executor.submit(order(1, OperationKind.START))
     assert wait_until(lambda: over == [(1, "broken")], _LIMIT)
     assert not executor.is_busy("lease")
+
+
+class FailingDriver(SlowDriver):
+    """Does not answer at all for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_away = True
+
+    def perform(self, order: Order, step: str) -> int | None:
+        self.asked.append((order.intent_id, step))
+        if self.is_away:
+            raise ConnectionError("nobody answers")
+        return None
+
+
+def test_all_that_failed_is_tried_as_soon_as_the_cloud_answers(over: list[tuple[int, str | None]]) -> None:
+    """Few ask often while it is away, all others ever less often; nobody waits for long afterwards."""
+    driver = FailingDriver()
+    executor = Executor(
+        driver,  # type: ignore[arg-type]
+        Clock(),
+        lambda reached: None,
+        lambda order, error: over.append((order.intent_id, None if error is None else str(error))),
+        4,
+    )
+    try:
+        for number in range(1, 21):
+            executor.submit(order(number, OperationKind.START, f"lease-{number}"))
+        time.sleep(8.0)
+        asked = [number for number, _ in driver.asked]
+        assert asked.count(1) > asked.count(20) >= 2
+        driver.is_away = False
+        # The pauses of most have grown to 8 s by now.
+        assert wait_until(lambda: len(over) == 20, 5.0), over
+    finally:
+        executor.stop()
