@@ -48,7 +48,8 @@ def _load(programs: Programs, random: Random) -> list[Document]:
     with ThreadPoolExecutor(_ASKING) as pool:
         list(pool.map(ask, wanted))
     # Nor is one made that is over by now.
-    assert wait_until(lambda: programs.state(wanted[0]) == "done", LIMIT)
+    first = wanted[0]
+    assert wait_until(lambda: programs.state(first) == "done", LIMIT), programs.reader.history(first["id"])
     insist(lambda: client.create_lease(CONTEXT, wanted[0]))
     return wanted
 
