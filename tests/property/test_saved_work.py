@@ -40,7 +40,7 @@ def test_nothing_that_is_saved_is_lost(workload: Workload, run_settings: RunSett
     engine = replace(run_settings.engine, keeps_saved_work=True)
     run = Run(workload, replace(run_settings, cloud=cloud, engine=engine))
     known: dict[str, Lease] = {}
-    run.store.save = _watched(run.store.save, known)  # type: ignore[method-assign]
+    run.store.save = _watched(run.store.save, known)  # type: ignore[assignment, method-assign]
     run.execute()
     # Who is not through waits with its work for a deadline that could not be met.
     for lease in known.values():
