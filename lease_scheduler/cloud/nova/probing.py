@@ -18,9 +18,9 @@ _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler probe")
 _CLASS = "CUSTOM_LEASE_PROBE"
 _PROVIDER, _PROVIDER_ID = "lease-scheduler-probe", str(uuid5(_NAMESPACE, "provider"))
 
-#: So many claim what there is once, so often. A Placement with the fault has shown it in each of twelve rounds.
+#: So many claim what there is once, so often. A Placement with the fault and two workers shows it in every third round.
 _CLAIMS = 8
-_ROUNDS = 6
+_ROUNDS = 20
 
 
 def oversells(placement: Placement, rounds: int = _ROUNDS) -> bool:
