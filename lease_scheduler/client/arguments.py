@@ -52,7 +52,7 @@ def node_set(text: str) -> Document:
     """
     if text.startswith("{"):
         return _object(text)
-    nodes: Document = {"count": 1, "resources": {}}
+    nodes: Document = {"count": 1}
     for key, value in _pairs(text):
         if key in ("count", "per_host"):
             nodes[key] = _whole(key, value)
@@ -63,7 +63,7 @@ def node_set(text: str) -> Document:
         elif key == "trait":
             nodes.setdefault("traits", []).append(value)
         elif key in _RESOURCE_KEYS or _RESOURCE_CLASS.fullmatch(key):
-            nodes["resources"][_RESOURCE_KEYS.get(key, key)] = _whole(key, value)
+            nodes.setdefault("resources", {})[_RESOURCE_KEYS.get(key, key)] = _whole(key, value)
         else:
             raise argparse.ArgumentTypeError(
                 f"{key} is not known; right are count, vcpus, memory_mb, disk_gb, trait, properties, exclusive, "
