@@ -77,6 +77,11 @@ def _methods(conf: cfg.ConfigOpts) -> Methods:
     group = conf[_GROUP]
     if not group.auth_type and not group.auth_section:
         raise InvalidValueError("haizea.auth_type", "is needed: password and so on, or none for the embedded service")
+    plugins = loading.get_available_plugin_names()
+    if group.auth_type and group.auth_type not in plugins:
+        raise InvalidValueError(
+            "haizea.auth_type", f"there is no {group.auth_type}; take one of {', '.join(sorted(plugins))}"
+        )
     if group.auth_type == "none" and not group.endpoint_override:
         raise InvalidValueError("haizea.endpoint_override", "is needed with auth_type = none: http://127.0.0.1:1234/v1")
     try:

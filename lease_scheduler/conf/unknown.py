@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from keystoneauth1 import loading
-from keystoneauth1.exceptions import NoMatchingPlugin
 from oslo_config import cfg
 
 from lease_scheduler.conf import enforcement, haizea, nova
@@ -79,12 +78,9 @@ def _known(files: Iterable[_Sections]) -> dict[str, set[str]]:
         for section, options_given in sections.items():
             types[section.lower()].update(options_given.get("auth_type", ()))
     for group_name in _WITH_CREDENTIALS:
-        for auth_type in types[group_name]:
-            try:
-                options = loading.get_auth_plugin_conf_options(auth_type)
-            except NoMatchingPlugin:
-                continue
-            for option in options:
+        # A plug-in that does not exist is reported by the program that logs in with it.
+        for auth_type in types[group_name] & loading.get_available_plugin_names():
+            for option in loading.get_auth_plugin_conf_options(auth_type):
                 known[group_name] |= _names(option)
     return dict(known)
 

@@ -149,8 +149,12 @@ def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
 
 @pytest.fixture
 def reservation_service(tmp_path: Path) -> Iterator[ReservationService]:
-    """The service with an empty database and four hosts in its cloud, none of them in the pool yet."""
-    service = ReservationService(tmp_path, configuration="[simulated_cloud]\nhosts = 4\n")
+    """The service with an empty database and four hosts in its cloud, none of them in the pool yet.
+
+    Tests of others have leases of the year 2050, for which operators lift the bound on how far ahead a lease may lie.
+    """
+    configuration = "[simulated_cloud]\nhosts = 4\n[enforcement]\nmax_lead_time = -1\n"
+    service = ReservationService(tmp_path, configuration=configuration)
     service.start()
     yield service
     service.kill()

@@ -100,7 +100,7 @@ def test_leases_over_rest_that_xml_cannot_say(service: ReservationService, start
     rest = Rest(service)
     start = date(rest.now() + 90_000)
     ids = []
-    for extras in ({"a\u0001b": "c\u0002"}, {"haizea:image": "i", "haizea:image-size": "many"}):
+    for extras in ({"a\ufffeb": "c\uffff"}, {"haizea:image": "i", "haizea:image-size": "many"}):
         body = {"name": "a", "start_date": start, "duration": 60, "nodes": [{"count": 1, "resources": {"VCPU": 1}}]}
         ids.append(rest.post("leases", {**body, "extras": extras})["lease"]["id"])
     whole = {"name": "w", "start_date": start, "duration": 60, "nodes": [{"count": 1, "exclusive": True}]}

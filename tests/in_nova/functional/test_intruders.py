@@ -190,7 +190,7 @@ class TricksTest(_Site):
         rescued, resized, failed = (self.boot(spot) for _ in range(3))
         # Tags that say that they are somebody's do not keep them there.
         for each in (rescued, resized, failed):
-            each.add_tag(names.tag(long))
+            each.add_tag(names.tag(str(uuid4())))
         rescued.rescue()
         self.becomes(rescued, "RESCUE")
         resized.resize(larger.id)
