@@ -33,7 +33,7 @@ _INSTALL_LIMIT_SECONDS = 600
 _TEMPEST_LIMIT_SECONDS = 1200
 _TEMPEST = "tempest==47.0.0"
 
-_PROFILE = {
+_PROFILE: dict[str, dict[str, object]] = {
     "blazar": {"profile": "true"},
     "engine": {"discover_hosts": "false"},
     # Some of the plugin's leases are of the year 2050.
