@@ -162,8 +162,8 @@ def test_prices_of_the_scenario_files(folder: Path) -> None:
     assert found("price1", "0.10") == [(LeaseState.DONE, 0.40)]
     assert found("price1", "1.00") == [(LeaseState.DONE, 4.0)]
     assert found("price1", "1.01") == [(LeaseState.REJECTED_BY_USER, 4.04)]
-    # The second one has no place, and so no price, as long as the first one is there.
-    assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.REJECTED, None)]
+    # The first one makes room for the second and still meets its deadline.
+    assert found("pricedeadline", "10") == [(LeaseState.DONE, 40.0), (LeaseState.DONE, 20.0)]
     refused = LeaseState.REJECTED_BY_USER
     assert found("pricedeadline", "11") == [(refused, 44.0), (refused, 22.0)]
 

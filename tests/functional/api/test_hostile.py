@@ -183,7 +183,7 @@ def _known_methods(path: str) -> set[str]:
     known = {
         route.method for route in ROUTES if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route.path), path) is not None
     }
-    return known | ({"HEAD"} if "GET" in known else set())
+    return known | {"OPTIONS"} | ({"HEAD"} if "GET" in known else set())
 
 
 @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))

@@ -42,6 +42,10 @@ def _kinds(schema: dict[str, Any]) -> set[str]:
     return kinds | {"integer"} if "number" in kinds else kinds
 
 
+#: Keys that may be null at microversion 1.0, as in Blazar.
+_NULL_AS_IN_BLAZAR = {("hypervisor_properties",), ("resource_properties",), ("before_end",)}
+
+
 def _wrong(schema: dict[str, Any]) -> list[Any]:
     """Values that a schema does not take."""
     kinds = _kinds(schema)
@@ -90,6 +94,8 @@ def test_wrong_types_and_sizes_of_every_key(target: Target, route: Route, versio
                 continue
             tried.add((place, repr(inner)))
             for value in _wrong(inner):
+                if value is None and version == MINIMUM and place[-1:] in _NULL_AS_IN_BLAZAR:
+                    continue
                 body = json.dumps(replaced(_fitting(schema, example, place), place, value))
                 message = refused(target.send(route.method, path, data=body, headers=headers))
                 named = join(place) or "body"

@@ -268,10 +268,8 @@ def test_what_is_left_out_is_told(take: Import, example: str) -> None:
         "vlan": "is of the type network, which is not known here; no host or address is held for it",
         "nodenode-x": "its id is no number",
     }
-    out, saved = told["taken over with a difference"]
+    (out,) = told["taken over with a difference"]
     assert out.startswith("host 10 (node10): is not reservable in Blazar; it is out of service")
-    assert id_of("running") in saved
-    assert "servers are saved at its end" in saved
 
 
 def test_clients_see_what_they_saw(take: Import, example: str, ours: Engine) -> None:

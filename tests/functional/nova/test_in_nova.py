@@ -13,7 +13,7 @@ from tests.servers.fixtures import missing
 from tests.servers.openstack import environment
 
 _ROOT = Path(__file__).parents[3]
-_LIMIT = 400
+_LIMIT = 900
 
 
 @pytest.fixture(scope="module")

@@ -110,6 +110,7 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
     conf = _read(tmp_path, MINIMAL)
     assert conf.overrides == {
         "scheduling.mapper": "greedy",
+        "scheduling.room_lead": "lose",
         "scheduling.policy_admission": "accept-all",
         "scheduling.policy_preemption": "no-preemption",
         "scheduling.policy_host_selection": "greedy",
@@ -154,6 +155,7 @@ def test_every_option_is_honoured(tmp_path: Path) -> None:
     conf = _read(tmp_path, FULL)
     assert conf.overrides == {
         "scheduling.mapper": "deadline",
+        "scheduling.room_lead": "lose",
         "scheduling.policy_admission": "no-ARs",
         "scheduling.policy_preemption": "ar-preempts-everything",
         "scheduling.policy_host_selection": "no-policy",
