@@ -47,7 +47,9 @@ class SiteObserver:
             self._site.follow_pool()
             return
         lease_id = change.lease_id
-        self._unless_stopping(lambda: self._site.restore_hosts(lease_id, change.hosts if change.exists else None))
+        self._unless_stopping(
+            lambda: self._site.reports.restore_hosts(lease_id, change.hosts if change.exists else None)
+        )
 
     def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
         """The lease's project and the operator are told."""

@@ -95,6 +95,11 @@ class Leases:
         return lease_id in self.busy or self.by_id.get(lease_id) is not before.by_id.get(lease_id)
 
 
+def nobody(site: Site, now: int) -> Leases:
+    """Return no leases at all, which is what there should be when the service is uninstalled."""
+    return Leases({}, {}, site, frozenset(), frozenset(), now)
+
+
 def stuck_leases(intents: Iterable[Intent], now: int) -> frozenset[str]:
     """Return the leases for which nothing is done but following a change, for longer than a repair takes."""
     by_lease: dict[str, list[Intent]] = {}

@@ -14,7 +14,7 @@ from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.reconcile import settled
+from lease_scheduler.service.reconcile import nobody, settled
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
@@ -106,7 +106,7 @@ def _of_ours(site: SiteEngine, things: list[Difference]) -> list[Difference]:
         ours |= {record.reservation_id for record in document.reservations}
         if document.trust_id is not None:
             ours.add(document.trust_id)
-    nothing = site.nobody()
+    nothing = nobody(site.engine.site, site.clock.now())
     found = [each for each in things if each.problem is Problem.LEFT_OVER]
     return settled(found, nothing, nothing, lambda ids: ours | site.store.of_leases_that_are_over(ids))
 

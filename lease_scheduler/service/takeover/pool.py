@@ -16,7 +16,7 @@ _HIGHEST_ID = 999_999_999
 _LONGEST_PROPERTY = 64
 _LONGEST_TEXT = 255
 
-#: Until when a host is out of service that is so until somebody brings it back (as ``site_engine`` writes it).
+#: Until when a host is out of service that is so until somebody brings it back (as ``site_plan`` writes it).
 _FOR_GOOD = 2**62
 
 

@@ -25,7 +25,7 @@ def told(service: Service, event_type: str) -> list[Mapping[str, Any]]:
 
 
 def happens(service: Service, kind: EventKind, host: str) -> None:
-    service.site._happened(DriverEvent(kind, host=host, reason="in the test"))
+    service.site.reports.happened(DriverEvent(kind, host=host, reason="in the test"))
 
 
 def view(service: Service, lease_id: str) -> dict[str, Any]:

@@ -290,7 +290,7 @@ def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: P
     site = service.site
     lease = lease_document("too late", "immediate", duration=600)
     try:
-        with site._lock, pytest.raises(EngineUnavailableError):
+        with site.lock, pytest.raises(EngineUnavailableError):
             # The planner is busy for longer than anybody waits.
             programs.client(timeout=1.0).create_lease(CONTEXT, lease)
         other = lease_document("in time", "immediate", duration=600)

@@ -1,0 +1,92 @@
+"""What the cloud tells: orders that are over, and what happens by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from lease_scheduler.cloud.driver import DriverEvent, HostsOccupiedError, Order, StepFailedError
+from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, OperationKind
+from lease_scheduler.engine.records import Intent
+from lease_scheduler.model.resources import HOST_SHARE
+from lease_scheduler.service.occupied_alarm import OccupiedAlarm
+from lease_scheduler.service.reconcile import compute_hosts
+from lease_scheduler.service.site_plan import SitePlan
+
+LOG = logging.getLogger(__name__)
+
+
+class CloudReports:
+    """Has the engine of a site told what happens in the cloud.
+
+    :param wake: has the engine look at what it was told
+    :param is_busy: whether something is being done for a lease
+    """
+
+    def __init__(self, site: SitePlan, wake: Callable[[], None], is_busy: Callable[[str], bool]) -> None:
+        self._site = site
+        self._wake = wake
+        self._is_busy = is_busy
+        self._occupied_alarm = OccupiedAlarm(site.transaction, site.work.notify)
+
+    def over(self, order: Order, error: StepFailedError | None) -> None:
+        """An order is over; called by the executor from one of its workers."""
+        intent = Intent(order.intent_id, order.lease_id, order.operation)
+        now = self._site.clock.now()
+        event: CloudEvent | None = None
+        if order.operation is None or order.operation.kind in UNAWAITED:
+            # The engine waits for neither.
+            if isinstance(error, HostsOccupiedError):
+                event = self._refused(order, error, now)
+            elif error is not None:
+                LOG.error("lease %s: the cloud could not do what nobody waits for: %s", order.lease_id, error)
+            elif order.operation is not None and order.operation.kind is OperationKind.ADJUST and not order.without:
+                event = CloudEvent(EventKind.ADJUSTED, now, order.lease_id)
+        elif error is None:
+            event = CloudEvent(EventKind.COMPLETED, now, order.lease_id)
+        elif isinstance(error, HostsOccupiedError):
+            event = self._refused(order, error, now)
+        else:
+            LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
+            host = None if error.host is None else self._site.engine.site.index.get(error.host)
+            event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
+        self._site.work.report(intent, event)
+        self._wake()
+        if isinstance(error, HostsOccupiedError):
+            self._occupied_alarm.raise_for(order.lease_id, error, now)
+        elif order.operation is None or not order.without:
+            self._occupied_alarm.forget(order.lease_id)
+
+    def _refused(self, order: Order, error: HostsOccupiedError, now: int) -> CloudEvent:
+        """Return the event that a lease does not get hosts because others are on them."""
+        index = self._site.engine.site.index
+        occupied = frozenset(index[host] for host in error.servers if host in index)
+        return CloudEvent(EventKind.FAILED, now, order.lease_id, reason=str(error), occupied=occupied)
+
+    def happened(self, event: DriverEvent) -> None:
+        """Something happened in the cloud by itself; called by the driver."""
+        host = None if event.host is None else self._site.engine.site.index.get(event.host)
+        if event.host is None or host is not None:
+            self.noticed(CloudEvent(event.kind, self._site.clock.now(), event.lease_id, host, event.reason))
+
+    def noticed(self, event: CloudEvent) -> None:
+        """Have the engine told of something that no order of a lease waits for."""
+        self._site.work.report(None, event)
+        self._wake()
+
+    def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:
+        """Have the cloud give a running lease its hosts again if these are not the ones.
+
+        :param hosts: names of those that something of the lease has in the cloud, none if it is gone. It need not have
+            all of them; that one is missing from all is seen when lease and cloud are compared
+        """
+        with self._site.transaction():
+            lease = self._site.engine.lease(lease_id)
+            if lease is None or lease.active_since is None or self._is_busy(lease_id):
+                return
+            planned = compute_hosts(lease, self._site.engine.site)
+            is_part = len({node_set.resources.get(HOST_SHARE) for node_set in lease.request.nodes}) > 1
+            if hosts is None or hosts - planned or (planned - hosts and not is_part):
+                found = "none" if hosts is None else ", ".join(sorted(hosts))
+                LOG.warning("lease %s is brought back to its hosts; it had %s", lease_id, found)
+                self._site.adjust(lease)

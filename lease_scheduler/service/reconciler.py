@@ -1,0 +1,163 @@
+"""Compares leases and cloud now and then, and repairs what differs."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from threading import Event, Lock, Thread
+
+from lease_scheduler.cloud.differences import Difference, Problem
+from lease_scheduler.cloud.driver import Expectation
+from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.service.reconcile import (
+    Leases,
+    Reconciliation,
+    as_differences,
+    count,
+    decide,
+    expectations,
+    settled,
+    stuck_leases,
+)
+from lease_scheduler.service.repairs import Repairs
+from lease_scheduler.service.site_plan import SitePlan
+
+LOG = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """See the module.
+
+    :param site: whose leases and hosts are compared
+    :param is_busy: whether something is being done for a lease
+    :param watch: has the driver tell what happens in the cloud
+    """
+
+    def __init__(self, site: SitePlan, is_busy: Callable[[str], bool], watch: Callable[[], None]) -> None:
+        self._site = site
+        self._is_busy = is_busy
+        self._watch = watch
+        self._repairs = Repairs(site.driver, site.engine, site.work, is_busy)
+        self._pool_lock = Lock()
+        #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
+        self.discover: Callable[[], None] | None = None
+        self._stopping = Event()
+        self._thread = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
+
+    def start(self) -> None:
+        """Compare and repair from now on, at first before the driver tells anything."""
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        """Begin no other comparison."""
+        self._stopping.set()
+
+    def join(self) -> None:
+        """Wait for the comparison that is being made, if any."""
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
+        """Compare intents, leases and cloud, and repair what differs.
+
+        :param dry_run: whether nothing is repaired
+        """
+        began = time.perf_counter()
+        with self._site.lock:
+            before, pool = self._leases(), [host.name for host in self._site.hosts.values()]
+        expected = expectations(before)
+        # The cloud may take its time; the plan goes on meanwhile.
+        footprints = list(self._site.driver.footprints())
+        found = self._site.driver.differences(expected, before.vms(), pool)
+        with self._site.lock if dry_run else self._site.transaction():
+            leases = self._leases()
+            actions = decide(leases, before, footprints)
+            differences = settled(found, leases, before, self._site.store.of_leases_that_are_over)
+            differences += as_differences(actions, differences)
+            repaired = count(actions)
+            if not dry_run:
+                repaired.update(self._repairs.plan(actions, differences))
+                self._site.engine.step()
+        if not dry_run:
+            repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
+            self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())
+        self._site.metrics.compared(differences)
+        return Reconciliation(tuple(differences), dict(repaired))
+
+    def _leases(self) -> Leases:
+        """The live leases as they are now."""
+        intents = self._site.work.open_intents()
+        live = {lease.lease_id: lease for lease in self._site.engine.live_leases()}
+        begun = {intent.lease_id for intent in intents}
+        busy = begun | {lease_id for lease_id in live if self._is_busy(lease_id)}
+        now = self._site.clock.now()
+        documents = dict(self._site.work.documents)
+        return Leases(live, documents, self._site.engine.site, frozenset(busy), stuck_leases(intents, now), now)
+
+    def _repair(self, expected: Mapping[str, Expectation], differences: Collection[Difference]) -> Counter[str]:
+        """Do what no operation does: of suspended leases, of server groups, and of what is left over."""
+        repaired: Counter[str] = Counter()
+        with self._site.lock:
+            # So that nothing of it is resumed meanwhile.
+            repaired["repaired"] += self._repairs.remember(expected, differences)
+        groups = self._repairs.new_groups(differences)
+        if groups:
+            with self._site.transaction():
+                unwanted = self._repairs.follow_groups(groups)
+            self._site.driver.remove_groups(unwanted)
+            repaired["repaired"] += len(groups)
+        left_over = [each for each in differences if each.problem is Problem.LEFT_OVER]
+        if left_over:
+            with self._site.lock:
+                live = self._leases().vms()
+            repaired["removed"] += self._site.driver.remove_left_over(left_over, live)
+        return repaired
+
+    def _reconcile_now_and_then(self) -> None:
+        """The thread that looks whether leases and cloud still agree, at first before the driver tells anything."""
+        try:
+            self._try_to_reconcile()
+            if not self._stopping.is_set() and not self._watches():
+                return
+            while not self._stopping.wait(self._site.options.reconcile_interval):
+                self._try_to_reconcile()
+        except EngineUnavailableError:
+            return
+
+    def _watches(self) -> bool:
+        """Have the driver tell what happens; return whether it does. An engine that hears nothing must not lead."""
+        try:
+            self._watch()
+        except Exception:
+            LOG.exception("what happens in the cloud cannot be seen; the plan is built anew")
+            self._site.break_off()
+            return False
+        return True
+
+    def follow_pool(self) -> None:
+        """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
+        with self._pool_lock:
+            with self._site.lock:
+                names = [host.name for host in self._site.hosts.values()]
+            try:
+                self._site.driver.set_pool(names)
+            except Exception:
+                LOG.exception("the cloud could not be told which hosts are for leases; it is tried again")
+
+    def _try_to_reconcile(self) -> None:
+        """Compare and repair; a cloud that does not answer keeps nobody from planning."""
+        if self.discover is not None:
+            self.discover()
+        self.follow_pool()
+        try:
+            repaired = self.reconcile().repaired
+        except EngineUnavailableError:
+            raise
+        except Exception:
+            self._site.metrics.not_reconciled()
+            LOG.exception("leases and cloud could not be compared; it is tried again")
+            return
+        if any(repaired.values()):
+            LOG.warning("leases and cloud did not agree, repaired: %s", repaired)
