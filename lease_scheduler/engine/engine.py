@@ -79,10 +79,10 @@ class Engine:
         self._admission = admission
         self._clock = clock
         self._deviations = Deviations(self._state)
-        self._outages = Outages(self._state, self._deviations)
+        self._outages = Outages(self._state, self._deviations.relocation)
         self._changes = Changes(self._state, admission)
         self._precaching: Precaching | None = None
-        transfers: Transfers | Precaching = Transfers(self._state, self._deviations, carrier)
+        transfers: Transfers | Precaching = Transfers(self._state, self._deviations.relocation, carrier)
         if planner.ahead is not None and carrier is not None:
             transfers = self._precaching = Precaching(self._state, planner.ahead, carrier)
         self._steps = Steps(

@@ -122,7 +122,7 @@ class Lifecycle:
             self._deviations.retries.wait(waiting, now, f"its servers did not come back {failures} times")
         elif lease.kind is LeaseKind.DEADLINE:
             self._state.put(waiting)
-            self._deviations.plan_rest_or_fail(waiting, now, "suspended")
+            self._deviations.relocation.plan_rest_or_fail(waiting, now, "suspended")
         else:
             self._state.planner.enqueue(waiting)
 
@@ -140,7 +140,7 @@ class Lifecycle:
         # Its place was taken meanwhile.
         waiting = self._state.put(arrived.to(LeaseState.SUSPENDED_PENDING))
         if lease.kind is LeaseKind.DEADLINE:
-            self._deviations.plan_rest_or_fail(waiting, now, "migrated")
+            self._deviations.relocation.plan_rest_or_fail(waiting, now, "migrated")
         else:
             self._state.planner.enqueue(waiting)
 

@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.failures import Failures
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.outages import Outages
+from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.lease import Lease
 
@@ -31,9 +32,10 @@ class OccupiedHosts:
     :param state: what the parts of the engine share
     """
 
-    def __init__(self, state: EngineState, deviations: Deviations, outages: Outages) -> None:
+    def __init__(self, state: EngineState, relocation: Relocation, failures: Failures, outages: Outages) -> None:
         self._state = state
-        self._deviations = deviations
+        self._relocation = relocation
+        self._failures = failures
         self._outages = outages
 
     def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
@@ -55,20 +57,20 @@ class OccupiedHosts:
             state.cloud.discard(lease.lease_id, now)
             self._begin_elsewhere(lease, now)
         else:
-            self._deviations.refused_hosts(lease, operation.kind, now, _OCCUPIED)
+            self._failures.refused_hosts(lease, operation.kind, now, _OCCUPIED)
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
         """Give a lease that could not begin as many hosts as can be had; if there are none, it is tried again later."""
         state, first = self._state, lease.reservations[0]
         if max(now, first.run_start) >= first.run_end:
-            self._deviations.fail(lease, now, _NOTHING_FREE)
+            self._relocation.fail(lease, now, _NOTHING_FREE)
             return
         lost = [vm for vm, host in enumerate(first.assignment) if host in state.occupied]
         for kept in range(len(lost) + 1):
             away, staying = lost[: len(lost) - kept], lost[len(lost) - kept :]
             occupied = frozenset(first.assignment[vm] for vm in staying)
             with self._thought_free(occupied, now):
-                placed = self._deviations.place_anew(lease, away, now)
+                placed = self._relocation.place_anew(lease, away, now)
             if placed is None:
                 continue
             without = placed.reservations[0].hosts & state.occupied.keys()
@@ -96,11 +98,11 @@ class OccupiedHosts:
         state, first = self._state, lease.reservations[0]
         again = now + LOOK_AGAIN_AFTER
         if again >= first.run_end:
-            self._deviations.fail(lease, now, f"{_NOTHING_FREE}, and no others are free")
+            self._relocation.fail(lease, now, f"{_NOTHING_FREE}, and no others are free")
             return
         start = max(again, first.run_start)
         if start > first.run_start:
-            self._deviations.tell_of_lost_terms(lease)
+            self._relocation.tell_of_lost_terms(lease)
         state.put(replace(lease, reservations=(replace(first, start=start, run_start=start),)))
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:

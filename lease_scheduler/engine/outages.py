@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from lease_scheduler.engine.deviations import Deviations, most_binding
+from lease_scheduler.engine.relocation import Relocation, most_binding
 from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
@@ -27,12 +27,12 @@ class Outages:
     """Keeps hosts that cannot be used out of the plan.
 
     :param state: what the parts of the engine share
-    :param deviations: finds other places for those who are hit
+    :param relocation: finds other places for those who are hit
     """
 
-    def __init__(self, state: EngineState, deviations: Deviations) -> None:
+    def __init__(self, state: EngineState, relocation: Relocation) -> None:
         self._state = state
-        self._deviations = deviations
+        self._relocation = relocation
 
     # -- hosts that are out of service -------------------------------------------------------------------
 
@@ -105,9 +105,9 @@ class Outages:
             self.replace_hosts(lease, now, _HOST_FAILED)
         elif is_there or saved_there:
             self._state.cloud.discard(lease.lease_id, now)
-            self._deviations.replace_lost(lease, now, _HOST_FAILED)
+            self._relocation.replace_lost(lease, now, _HOST_FAILED)
         elif any(host in r.assignment and r.start < until for r in lease.reservations):
-            self._deviations.move(lease, now, _HOST_FAILED)
+            self._relocation.move(lease, now, _HOST_FAILED)
 
     def goes_on_without(self, lease: Lease) -> bool:
         """Whether a lease promises capacity, of which its consumer may use what is left."""
@@ -254,9 +254,9 @@ class Outages:
         misplaced = [r for r in lease.reservations if self._has_no_room(lease, r, now)]
         if lost_memory or (misplaced and misplaced[0] is lease.reservations[0] and self._is_physical(lease)):
             self._state.cloud.discard(lease.lease_id, now)
-            self._deviations.replace_lost(lease, now, _HOST_CHANGED)
+            self._relocation.replace_lost(lease, now, _HOST_CHANGED)
         elif misplaced:
-            self._deviations.move(lease, now, _HOST_CHANGED)
+            self._relocation.move(lease, now, _HOST_CHANGED)
 
     def _has_no_room(self, lease: Lease, reservation: Reservation, now: int) -> bool:
         """Whether a host of a reservation cannot hold its VM any more, or not all that it is to hold."""

@@ -34,6 +34,12 @@ class Retries:
         attempts = self._state.options.boot_attempts
         return self._state.options.keeps_saved_work and self._state.failed_boots[lease.lease_id] >= attempts
 
+    def keeps_work_of(self, lease: Lease) -> bool:
+        """Whether a lease that runs has done work before that can be saved again, and must not be lost."""
+        has_worked = lease.accumulated > 0 and lease.active_since is not None
+        can_suspend = self._state.planner.context.suspension.can_suspend(lease.request)
+        return self._state.options.keeps_saved_work and has_worked and can_suspend
+
     def wait(self, lease: Lease, now: int, why: str) -> None:
         """Have a lease whose memory is saved wait; its owner is told.
 

@@ -67,7 +67,7 @@ class Steps:
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
-        self._occupied = occupied = OccupiedHosts(state, deviations, outages)
+        self._occupied = occupied = OccupiedHosts(state, deviations.relocation, deviations.failures, outages)
         self._lifecycle = Lifecycle(state, deviations, offers, occupied)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
@@ -178,7 +178,7 @@ class Steps:
         if event.kind is EventKind.LOST:
             if lease.state in SUSPENDED_STATES:
                 self._state.cloud.discard(lease.lease_id, now)
-                self._deviations.replace_lost(lease, now, event.reason)
+                self._deviations.relocation.replace_lost(lease, now, event.reason)
             return
         if event.kind is EventKind.ADJUSTED:
             self._occupied.followed(lease, now)
@@ -195,7 +195,7 @@ class Steps:
         if event.kind is EventKind.COMPLETED:
             self._lifecycle.completed(operation, lease, now)
         else:
-            self._deviations.operation_failed(lease, operation.kind, now, event.host, event.reason)
+            self._deviations.failures.operation_failed(lease, operation.kind, now, event.host, event.reason)
 
     def _ended_early(self, lease: Lease, now: int) -> None:
         if lease.active_since is None:

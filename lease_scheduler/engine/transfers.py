@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, ImageCarrier
+from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
@@ -20,13 +20,13 @@ class Transfers:
     A transfer that takes longer than planned keeps those behind it waiting; leases whose image is late start late.
 
     :param state: what the parts of the engine share
-    :param deviations: ends leases whose image does not come
+    :param relocation: ends leases whose image does not come
     :param carrier: brings images; none if the plan has no transfers
     """
 
-    def __init__(self, state: EngineState, deviations: Deviations, carrier: ImageCarrier | None) -> None:
+    def __init__(self, state: EngineState, relocation: Relocation, carrier: ImageCarrier | None) -> None:
         self._state = state
-        self._deviations = deviations
+        self._relocation = relocation
         self._carrier = carrier
 
     @property
@@ -107,7 +107,7 @@ class Transfers:
         for lease in self._users(transfer):
             self._state.failed_boots[lease.lease_id] += 1
             if self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts:
-                self._deviations.fail(lease, now, f"its disk image could not be brought to its hosts: {reason}")
+                self._relocation.fail(lease, now, f"its disk image could not be brought to its hosts: {reason}")
             elif lease.state in _WAITING:
                 self._provide_again(lease)
 

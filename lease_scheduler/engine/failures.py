@@ -1,0 +1,93 @@
+"""Operations that the cloud could not carry out: tried elsewhere, later, or from the beginning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.relocation import Relocation
+from lease_scheduler.engine.retries import Retries
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.states import LeaseState
+
+#: Seconds after the next attempt to suspend a lease for which its hosts are held.
+_TIME_FOR_ANOTHER = 60
+
+
+class Failures:
+    """Follows up what has failed.
+
+    :param relocation: finds other places
+    :param retries: where leases wait for another attempt
+    """
+
+    def __init__(self, state: EngineState, relocation: Relocation, retries: Retries) -> None:
+        self._state = state
+        self._relocation = relocation
+        self._retries = retries
+
+    def operation_failed(self, lease: Lease, kind: OperationKind, now: int, host: int | None, reason: str) -> None:
+        """The cloud could not do something for a lease: it is tried elsewhere, or from the beginning."""
+        if kind is OperationKind.STOP:
+            # Nothing can be in the way of an end: what is left of the VMs is destroyed.
+            self._state.cloud.discard(lease.lease_id, now)
+            self._state.finish(lease, LeaseState.DONE, now, f"its VMs had to be destroyed: {reason}")
+            return
+        self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
+        self._state.failed_boots[lease.lease_id] += 1
+        is_last = self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts
+        if kind is OperationKind.RESUME and (not is_last or self._state.options.keeps_saved_work):
+            self.put_away(lease, now, reason)
+            return
+        if kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and lease.saved_on is not None:
+            # It could not be brought back before; what is saved of it must not be lost to the rest.
+            again = self._retries.suspend_later(lease, now)
+            self._hold_until(lease, now, again + _TIME_FOR_ANOTHER)
+            return
+        self._state.cloud.discard(lease.lease_id, now)
+        if is_last:
+            self._relocation.fail(
+                lease, now, f"{kind.value} failed {self._state.options.boot_attempts} times, last: {reason}"
+            )
+            return
+        plan = self._state.planner.plan
+        avoid = host is not None and host not in plan.outages
+        if avoid and host is not None:
+            plan.block(host, now, now + 1)
+        try:
+            self._relocation.replace_lost(lease, now, reason)
+        finally:
+            if avoid and host is not None:
+                plan.unblock(host)
+
+    def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
+        """The cloud could not have hosts vacated for a lease that waits for a better place, or for other hosts.
+
+        That is not the lease's fault, so it is tried as often as it takes.
+        """
+        if kind is OperationKind.RESUME:
+            self.put_away(lease, now, reason)
+            return
+        self._state.cloud.discard(lease.lease_id, now)
+        self._relocation.replace_lost(lease, now, reason)
+
+    def put_away(self, lease: Lease, now: int, reason: str) -> None:
+        """What could not be brought back is suspended again; nothing of the work is lost."""
+        if lease.active_since is not None:
+            lease = self._state.stop_counting(lease, now)
+        first = lease.reservations[0]
+        end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
+        closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
+        # What was planned behind it counts on the run that did not come about.
+        suspending = lease.to(LeaseState.SUSPENDING, reason=reason, reservations=(closing,))
+        self._state.put(suspending)
+        self._state.begin(OperationKind.SUSPEND, suspending, end, now)
+        self._relocation.make_way(closing.hosts, now, end, keep=lease.lease_id)
+
+    def _hold_until(self, lease: Lease, now: int, end: int) -> None:
+        """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
+        first = lease.reservations[0]
+        self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
+        self._relocation.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)

@@ -1,0 +1,296 @@
+"""Other places for leases that cannot keep theirs: moved, delayed or, if nothing else is left, ended with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.retries import Retries
+from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.model.reservation import Closing
+from lease_scheduler.model.states import PLANNED_STATES, LeaseState
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import place_until
+from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import back_to_queue
+from lease_scheduler.plan.rest import plan_again
+
+#: Leases that hold hosts in the plan only.
+_MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
+
+
+class Relocation:
+    """Plans leases anew whose places were taken from them.
+
+    :param retries: where leases wait whose memory is saved
+    :ivar delayed: leases whose start was delayed because their hosts came free too late
+    """
+
+    def __init__(self, state: EngineState, retries: Retries) -> None:
+        self._state = state
+        self._retries = retries
+        self.delayed: set[str] = set()
+
+    def plan_rest_or_fail(self, lease: Lease, now: int, why: str) -> None:
+        """Plan what is left of a deadline lease; it fails if that cannot be done by its deadline."""
+        try:
+            self._state.planner.place_rest(lease, now, earliest=self._state.earliest(now))
+        except NotPlannableError:
+            if self._state.options.keeps_saved_work and lease.state is LeaseState.SUSPENDED_PENDING:
+                self._retries.wait(lease, now, why)
+                return
+            if self._retries.keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND:
+                # It is suspended in time, and waits then.
+                return
+            self.tell_of_lost_terms(lease)
+            self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
+
+    def replace_lost(self, lease: Lease, now: int, why: str) -> None:
+        """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
+        state = self._state
+        operation = state.operations.pop(lease.lease_id, None)
+        if operation is not None:
+            state.account(operation, lease, now)
+        if lease.active_since is not None:
+            lease = state.stop_counting(lease, now)
+            is_over = lease.reservations[0].run_end <= now and lease.reservations[0].closing is Closing.SHUTDOWN
+            # What promises work rather than an interval, and began late, has not done it when the interval is over.
+            if lease.remaining <= 0 or (is_over and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)):
+                state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
+                return
+        elif operation is not None and operation.kind is OperationKind.STOP:
+            state.finish(lease, LeaseState.DONE, now, f"{why} during its shutdown")
+            return
+        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            self._go_on_elsewhere(lease, now, why)
+            return
+        lost = lease
+        if lease.state is not LeaseState.READY:
+            lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts over")
+        elif lease.kind is LeaseKind.BEST_EFFORT:
+            lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts elsewhere")
+        lost = state.put(replace(lost, reservations=(), accumulated=0, active_since=None, saved_on=None))
+        if lease.kind is LeaseKind.DEADLINE:
+            if lost.state is LeaseState.READY:
+                lost = state.put(lost.to(LeaseState.PENDING, reason=why))
+            self.plan_rest_or_fail(lost, now, why)
+
+    def _go_on_elsewhere(self, lease: Lease, now: int, why: str) -> None:
+        """The rest of a reservation's interval on other hosts, from now on."""
+        state = self._state
+        first = lease.reservations[0]
+        # What was lost may have been booted ahead.
+        start = max(now, first.run_start) if lease.is_prepared else now
+        loose = replace(lease, reservations=())
+        if lease.state is LeaseState.ACTIVE:
+            loose = state.breaches.without(loose.to(LeaseState.READY, reason=why), lease.request.charged_nodes, now)
+        state.put(loose)
+        self._place_interval(loose, start, first.run_end, now, why)
+
+    def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
+        """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
+        try:
+            self._place_at(lease, start, end, now)
+        except NotPlannableError:
+            self.tell_of_lost_terms(lease)
+            self.fail(lease, now, f"{why}, and no other hosts are free")
+            return False
+        return True
+
+    def place_anew(self, lease: Lease, away: Collection[int], now: int) -> Lease | None:
+        """Find hosts for the interval of a reservation that has not begun.
+
+        Nothing of it is left in the cloud.
+
+        :param away: indices of the VMs that must leave their hosts; the others keep theirs if they can
+        :return: its new value, or None if there are no such hosts; the plan is as it was then
+        """
+        first = lease.reservations[0]
+        start = max(now, first.run_start)
+        present = Present.of(lease.request, [None if vm in away else host for vm, host in enumerate(first.assignment)])
+        self._state.put(replace(lease, reservations=()))
+        try:
+            return self._place_at(lease, start, first.run_end, now, present)
+        except NotPlannableError:
+            self._state.put(lease)
+            return None
+
+    def _place_at(self, lease: Lease, start: int, end: int, now: int, present: Present | None = None) -> Lease:
+        """Give a lease that has no place one that begins at an instant, or as soon after it as others can be suspended.
+
+        :raises NotPlannableError: there is none
+        """
+        if end <= start:
+            raise NotPlannableError("nothing of its interval is left")
+        context = self._state.planner.context
+        may_preempt = lease.kind is LeaseKind.RESERVATION
+        reservation, in_the_way = place_until(
+            context, lease.request, start, end, now, may_preempt=may_preempt, present=present
+        )
+        self._state.recorder.count("moved_reservations")
+        make_room(context, in_the_way, reservation.start, reservation.end, now)
+        return self._state.put(replace(lease, reservations=(reservation,)))
+
+    def move(self, lease: Lease, now: int, why: str) -> None:
+        """Look for another place for a lease that cannot keep the one that is planned for it."""
+        state = self._state
+        if lease.state is LeaseState.MIGRATING:
+            # Its memory is on the way; a place is looked for when it has arrived.
+            state.put(replace(lease, reservations=()))
+            return
+        if lease.kind is LeaseKind.BEST_EFFORT:
+            if lease.state in PLANNED_STATES:
+                state.put(back_to_queue(lease, why))
+            return
+        if lease.kind is LeaseKind.DEADLINE:
+            if lease.state in PLANNED_STATES:
+                waiting = LeaseState.SUSPENDED_PENDING if lease.saved_on is not None else LeaseState.PENDING
+                loose = state.put(lease.to(waiting, reason=why, reservations=()))
+            else:
+                loose = state.put(replace(lease, reservations=lease.reservations[:1]))
+            self.plan_rest_or_fail(loose, now, why)
+            return
+        if lease.state in PLANNED_STATES:
+            reservation = lease.reservations[0]
+            loose = state.put(replace(lease, reservations=()))
+            self._place_interval(loose, max(now, reservation.run_start), reservation.run_end, now, why)
+
+    def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
+        """Move or delay who was to start on hosts that are held for longer than planned."""
+        plan = self._state.planner.plan
+        if self._fits(hosts, start, end):
+            return
+        for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
+            in_the_way = [r for r in lease.reservations if not hosts.isdisjoint(r.assignment) and r.start < end]
+            if lease.lease_id == keep or not in_the_way:
+                continue
+            is_busy = lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING
+            if is_busy or lease.state not in _MOVABLE_STATES:
+                if in_the_way[-1] is not lease.reservations[0]:
+                    self._move_rest(lease, start)
+            elif lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+                self._move_or_delay(lease, start, end)
+            else:
+                self.move(lease, start, "its hosts were not free in time")
+            if self._fits(hosts, start, end):
+                return
+
+    def _move_rest(self, lease: Lease, now: int) -> None:
+        """Look for another place for what a deadline lease is to do after its present place.
+
+        If there is none by its deadline and its memory is saved at the end of the present place, another one is looked
+        for then, as some hosts may come free earlier than planned.
+        """
+        kept = self._state.put(replace(lease, reservations=lease.reservations[:1]))
+        if kept.reservations[0].closing is not Closing.SUSPEND:
+            self.plan_rest_or_fail(kept, now, "its hosts were not free in time")
+            return
+        with suppress(NotPlannableError):
+            self._state.planner.place_rest(kept, now, earliest=self._state.earliest(now))
+
+    def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
+        reservation = lease.reservations[0]
+        context = self._state.planner.context
+        begin = max(now, reservation.run_start)
+        loose = self._state.put(replace(lease, reservations=()))
+        try:
+            if reservation.run_end <= begin:
+                raise NotPlannableError("nothing of its interval is left")
+            moved, in_the_way = place_until(
+                context,
+                lease.request,
+                begin,
+                reservation.run_end,
+                now,
+                may_preempt=lease.kind is LeaseKind.RESERVATION,
+            )
+        except NotPlannableError:
+            self.tell_of_lost_terms(loose)
+            if reservation.run_end <= free_at:
+                self.fail(loose, now, "its hosts were not free before it was over")
+                return
+            delayed = replace(reservation, start=free_at, run_start=free_at)
+            self.delayed.add(lease.lease_id)
+            self._state.put(replace(loose, reservations=(delayed,)))
+            return
+        make_room(context, in_the_way, moved.start, moved.end, now)
+        self._state.recorder.count("moved_reservations")
+        self._state.put(replace(loose, reservations=(moved,)))
+
+    # -- helpers -----------------------------------------------------------------------------------------
+
+    def can_clear(self, lease: Lease, start: int, end: int) -> bool:
+        """Whether the lease's hosts are free in an interval after those that only wait there gave it up.
+
+        Best-effort leases were promised nothing; without this, leases that start late would end each other for ever.
+        Deadline leases give way to each other if they can keep their deadlines all the same.
+        """
+        plan = self._state.planner.plan
+        hosts = lease.reservations[0].hosts
+        try:
+            with plan.tentative():
+                for other in sorted(plan.future_best_effort(start - 1), key=most_binding, reverse=True):
+                    if plan.has_room(lease, start, end):
+                        return True
+                    if other.lease_id not in self._state.operations and any(
+                        r.start < end and not hosts.isdisjoint(r.assignment) for r in other.reservations
+                    ):
+                        plan.put(back_to_queue(other, "its hosts were not free in time"))
+                if lease.kind is LeaseKind.DEADLINE:
+                    self._postpone(lease, start, end)
+                if not plan.has_room(lease, start, end):
+                    raise NotPlannableError("promises are in the way")
+        except NotPlannableError:
+            return False
+        return True
+
+    def _postpone(self, lease: Lease, start: int, end: int) -> None:
+        """Have deadline leases that are planned on a lease's hosts in an interval begin after it, if they can."""
+        context = self._state.planner.context
+        plan, hosts = context.plan, lease.reservations[0].hosts
+        for other in sorted(plan.leases.values(), key=most_binding, reverse=True):
+            if plan.has_room(lease, start, end):
+                return
+            if (
+                other.kind is not LeaseKind.DEADLINE
+                or other.lease_id in self._state.operations
+                or other.lease_id == lease.lease_id
+                or other.is_offered
+            ):
+                continue
+            last = other.reservations[-1] if other.reservations else None
+            if last is None or not start <= last.start < end or hosts.isdisjoint(last.assignment):
+                continue
+            with suppress(NotPlannableError), plan.tentative():
+                plan_again(context, plan.put(replace(other, reservations=other.reservations[:-1])), end)
+
+    def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
+        free = self._state.planner.plan.availability.free(start, end)
+        return bool((free[:, sorted(hosts)] >= 0).all())
+
+    def tell_of_lost_terms(self, lease: Lease) -> None:
+        """Have it known that a lease that has not begun will not begin as promised."""
+        if lease.started is None and not lease.is_offered:
+            self._state.recorder.terms_lost(lease)
+
+    def fail(self, lease: Lease, now: int, reason: str) -> None:
+        """End a lease whose promise cannot be kept."""
+        live = self._state.lease(lease.lease_id) or lease
+        if live.active_since is not None:
+            live = self._state.stop_counting(live, now)
+            self._state.cloud.discard(lease.lease_id, now)
+        elif live.is_prepared:
+            self._state.cloud.discard(lease.lease_id, now)
+        if live.state is LeaseState.PENDING or live.state is LeaseState.QUEUED:
+            live = live.to(LeaseState.SCHEDULED)
+        self._state.finish(live, LeaseState.FAILED, now, reason)
+
+
+def most_binding(lease: Lease) -> tuple[int, int]:
+    """Order in which leases are looked after: promises with fixed times first."""
+    order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
+    return order[lease.kind], lease.sequence
