@@ -287,6 +287,13 @@ class Driver(Protocol):
         """Remove groups that were made for a lease that was refused; those of other leases go with the rest of it."""
         ...
 
+    def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
+        """Return reservation -> id of the group of hosts in the cloud that has its instances, as far as there is one.
+
+        :param reservations: ids of reservations of instances, all of this lease
+        """
+        ...
+
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """Begin to tell what happens; calls come from threads of the driver's.
 

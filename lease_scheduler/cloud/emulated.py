@@ -153,6 +153,12 @@ class EmulatedCloud:
     def remove_groups(self, groups: Iterable[str]) -> None:
         """See ``Driver.remove_groups``: there are none."""
 
+    def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
+        """See ``Driver.aggregate_ids``: a lease has one for all its reservations."""
+        with self._lock:
+            row = self._database.execute("SELECT rowid FROM leases WHERE id = ?", (lease_id,)).fetchone()
+        return {} if row is None else dict.fromkeys(reservations, int(row[0]))
+
     def flavors(self) -> Mapping[str, Flavor]:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""
         return _FLAVORS

@@ -46,6 +46,9 @@ _RESERVATION_STATUS = {
 #: Ids of events are computed: they are the same every time, and need no table.
 _EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
 
+#: Types of reservations of servers, which have an aggregate of hosts.
+INSTANCE_TYPES = frozenset({"virtual:instance", "flavor:instance"})
+
 #: The keys that a reservation of each type has beside the common ones, and their values where nothing was said.
 _HOST_TERMS = {"min": 1, "max": 1, "hypervisor_properties": "", "resource_properties": "", "before_end": "default"}
 _ADDRESS_TERMS: dict[str, Any] = {"network_id": "", "amount": 0, "required_floatingips": []}

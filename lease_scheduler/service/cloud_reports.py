@@ -9,6 +9,7 @@ from lease_scheduler.cloud.driver import DriverEvent, HostsOccupiedError, Order,
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.records import Intent
 from lease_scheduler.model.resources import HOST_SHARE
+from lease_scheduler.service.aggregates import aggregates_made
 from lease_scheduler.service.occupied_alarm import OccupiedAlarm
 from lease_scheduler.service.reconcile import compute_hosts
 from lease_scheduler.service.site_plan import SitePlan
@@ -50,6 +51,9 @@ class CloudReports:
             LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self._site.engine.site.index.get(error.host)
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
+        aggregates = {} if error is not None else aggregates_made(self._site.driver, order)
+        if aggregates:
+            self._site.work.learn_aggregates(order.lease_id, aggregates)
         self._site.work.report(intent, event)
         self._wake()
         if isinstance(error, HostsOccupiedError):

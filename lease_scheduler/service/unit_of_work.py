@@ -23,6 +23,7 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.service.aggregates import with_aggregates
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.notifications import document_message, transition_message
 
@@ -71,6 +72,7 @@ class UnitOfWork:
         self._leaving: dict[str, LeaseDocument] = {}
         self._transfers: list[Transfer] = []
         self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
+        self._aggregates: dict[str, Mapping[str, int]] = {}
         #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
         #: before, and its document.
         self.at_end: Callable[[Lease, Lease | None, LeaseDocument], Message | None] = lambda *_: None
@@ -355,6 +357,14 @@ class UnitOfWork:
         with self._lock:
             self._reports.append((intent, event))
 
+    def learn_aggregates(self, lease_id: str, ids: Mapping[str, int]) -> None:
+        """Have reservations say which aggregates they have, with the next step; called from any thread.
+
+        :param ids: by reservation
+        """
+        with self._lock:
+            self._aggregates[lease_id] = ids
+
     @property
     def has_reports(self) -> bool:
         """Whether something happened that was not taken yet."""
@@ -364,6 +374,11 @@ class UnitOfWork:
         """What happened and was not taken yet; what concerns operations that were given up is left out."""
         with self._lock:
             reports, self._reports = self._reports, deque()
+            aggregates, self._aggregates = self._aggregates, {}
+        for lease_id, ids in aggregates.items():
+            known = self.documents.get(lease_id)
+            if known is not None and (changed := with_aggregates(known, ids)) is not known:
+                self.put_document(changed)
         events = []
         for intent, event in reports:
             if intent is not None:

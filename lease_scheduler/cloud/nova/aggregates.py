@@ -47,6 +47,16 @@ class Aggregates:
         found = self._find(name)
         return None if found is None else _value(found)
 
+    def ids(self, names: Iterable[str]) -> dict[str, int]:
+        """Return name -> id of those that there are, as they were when they were made or looked at last."""
+        with self._lock:
+            known = self._ids
+        if known is None:
+            self.all()
+        with self._lock:
+            known = self._ids or {}
+            return {name: known[name] for name in names if name in known}
+
     def ensure(self, name: str, metadata: Mapping[str, str], hosts: Iterable[str]) -> None:
         """An aggregate with this metadata and exactly these hosts; other keys of its metadata are left alone."""
         found = self._described(name, metadata, None)

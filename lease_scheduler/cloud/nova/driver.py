@@ -231,6 +231,10 @@ class NovaDriver:
         """See ``Driver.remove_groups``."""
         self._server_groups.remove(groups)
 
+    def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
+        """See ``Driver.aggregate_ids``."""
+        return self._reservations.aggregate_ids(lease_id, reservations)
+
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
         if observer is None:

@@ -106,6 +106,14 @@ class Reservations:
         found = [(part, look(part.reservation_id)) for part in needs.parts(order)]
         return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order, find)]
 
+    def aggregate_ids(self, lease_id: str, reservations: Iterable[str]) -> dict[str, int]:
+        """Return reservation of instances -> id of its aggregate: its own, or the one of the lease."""
+        shared = names.aggregate(lease_id, exclusive=False)
+        own = set(reservations)
+        ids = self._aggregates.ids({*own, shared})
+        found = {reservation_id: ids.get(reservation_id, ids.get(shared)) for reservation_id in own}
+        return {reservation_id: number for reservation_id, number in found.items() if number is not None}
+
     def _named(self, known: Known) -> list[Aggregate]:
         found = (self._aggregates.find(reservation_id) for reservation_id in known.reservations)
         return [aggregate for aggregate in found if aggregate is not None]

@@ -250,6 +250,7 @@ class ProfileTest(_Site):
         assert extra_specs["aggregate_instance_extra_specs:reservation"] == reservation_id
         assert (extra_specs[slots], extra_specs["affinity_id"]) == ("1", group.id)
         made = self.aggregate(reservation_id)
+        assert self.driver.aggregate_ids(start.lease_id, [reservation_id]) == {reservation_id: made.id}
         assert (sorted(made.hosts), made.availability_zone) == (["host1", "host2"], None)
         said = {key: made.metadata[key] for key in ("reservation", "filter_tenant_id", "blazar:owner", "affinity_id")}
         assert said == {

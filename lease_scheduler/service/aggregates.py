@@ -1,0 +1,42 @@
+"""The ids of the aggregates of leases in the cloud, which Blazar's clients see; nothing depends on them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lease_scheduler.cloud.driver import Driver, Order
+from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.blazar import INSTANCE_TYPES
+
+LOG = logging.getLogger(__name__)
+
+#: Operations that make aggregates, or make them again.
+_MAKING = frozenset({OperationKind.START, OperationKind.RESUME, OperationKind.ADJUST})
+
+
+def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
+    """Return reservation -> id of its aggregate, for an order that was carried out; empty if it made none."""
+    if order.document is None or order.operation is None or order.operation.kind not in _MAKING:
+        return {}
+    wanted = [each.reservation_id for each in order.document.reservations if each.resource_type in INSTANCE_TYPES]
+    if not wanted:
+        return {}
+    try:
+        return driver.aggregate_ids(order.lease_id, wanted)
+    except Exception:
+        LOG.exception("lease %s: the ids of its aggregates could not be found out", order.lease_id)
+        return {}
+
+
+def with_aggregates(document: LeaseDocument, ids: Mapping[str, int]) -> LeaseDocument:
+    """Return the document with the ids of the aggregates of its reservations (by reservation); itself if it has them."""
+    reservations = tuple(
+        replace(each, terms={**each.terms, "aggregate_id": ids[each.reservation_id]})
+        if ids.get(each.reservation_id, each.terms.get("aggregate_id")) != each.terms.get("aggregate_id")
+        else each
+        for each in document.reservations
+    )
+    return document if reservations == document.reservations else replace(document, reservations=reservations)
