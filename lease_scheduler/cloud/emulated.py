@@ -390,6 +390,7 @@ def _facts(host: Hypervisor) -> dict[str, object]:
         "cpu_info": host.cpu_info,
         "service_name": host.service_name,
         "availability_zone": host.availability_zone,
+        "hypervisor_id": host.hypervisor_id,
     }
 
 
@@ -428,6 +429,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> EmulatedCloud:
             hypervisor_version=1,
             cpu_info=json.dumps({"arch": "x86_64", "vendor": "simulated"}),
             service_name=f"{group.host_prefix}{number}",
+            hypervisor_id=str(number),
         )
         for number in range(1, group.hosts + 1)
     )

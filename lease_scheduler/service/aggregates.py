@@ -32,7 +32,10 @@ def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
 
 
 def with_aggregates(document: LeaseDocument, ids: Mapping[str, int]) -> LeaseDocument:
-    """Return the document with the ids of the aggregates of its reservations (by reservation); itself if it has them."""
+    """Return the document with the ids of the aggregates of its reservations; itself if it has them.
+
+    :param ids: by reservation
+    """
     reservations = tuple(
         replace(each, terms={**each.terms, "aggregate_id": ids[each.reservation_id]})
         if ids.get(each.reservation_id, each.terms.get("aggregate_id")) != each.terms.get("aggregate_id")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
@@ -101,6 +103,8 @@ class LeaseDocuments:
         pool = site.pool(hides_private=not changes.get("sees_private"))
         terms = build_terms(merged, pool, since, lease.request.submitted)
         request = terms.request
+        if named and lease.active_since is not None:
+            _check_sizes_kept(document, terms.document)
         if named:
             check_bootable(document.servers, request.nodes, terms.document.reservations)
         if not named:
@@ -147,6 +151,29 @@ def moved_before_end(document: LeaseDocument, given: int | None, end_before: int
         return document
     notice = end_before - document.before_end
     return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)
+
+
+def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:
+    """Refuse other sizes of servers that may be running: they keep what they were booted with, whatever is held then.
+
+    :raises RefusedError: 409, as in Blazar
+    """
+    for old, new in zip(before.reservations, after.reservations, strict=True):
+        sizes = _sizes(old.terms), _sizes(new.terms)
+        changed = sorted(key for key in sizes[0] if sizes[0][key] != sizes[1][key])
+        if changed:
+            raise RefusedError(
+                409,
+                f"{changed[0]} of an active lease cannot be changed, only its number of nodes; ask for another lease",
+                "reservations",
+            )
+
+
+def _sizes(terms: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: terms.get(key) for key in ("vcpus", "memory_mb", "disk_gb", "affinity")}
+    for key in ("resources", "exclusive"):
+        found[key] = [nodes.get(key) or None for nodes in terms.get("nodes") or ()]
+    return found
 
 
 def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:

@@ -108,7 +108,7 @@ def _id(lease_id: str, of: str) -> str:
 
 
 def _terms(reservation: ReservationRecord, fewer: int | None) -> Mapping[str, Any]:
-    """What a reservation asks for, with so many nodes if that is less, and without what the lost lease has in the cloud."""
+    """What a reservation asks for, with so many nodes if that is less, without what the lost lease had in the cloud."""
     kept = {key: value for key, value in reservation.terms.items() if key not in ("server_group_id", "aggregate_id")}
     return kept if fewer is None else {**kept, **with_count(kept, fewer)}
 

@@ -7,14 +7,14 @@ reservation (10), servers ended with their lease (11), the aggregate of a lease 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-from tests.compat.shell import END, START, TOKEN, ReservationService, sent
+from tests.compat.shell import END, SENT_DATE, START, TOKEN, ReservationService, sent
 from tests.servers.base import wait_until
 from tests.servers.reservation import ReservationService as Server
 
@@ -133,6 +133,66 @@ def test_hosts(rest: Rest) -> None:
     assert rest("DELETE", f"leases/{made.json()['lease']['id']}").status_code == 204
     assert rest("DELETE", f"os-hosts/{host['id']}").status_code == 204
     assert rest("GET", "os-hosts").json() == {"hosts": []}
+
+
+@pytest.mark.parametrize("named", [{"id": "2"}, {"id": 2}], ids=["text", "number"])
+def test_hosts_by_the_id_of_the_hypervisor(rest: Rest, named: dict[str, Any]) -> None:
+    made = rest("POST", "os-hosts", {**named, "gpu": "yes"})
+    assert made.status_code == 201, made.text
+    host = made.json()["host"]
+    assert (host["hypervisor_hostname"], host["gpu"]) == ("compute-2", "yes")
+    assert rest.refused("POST", "os-hosts", named)[0] == 409
+    assert rest.refused("POST", "os-hosts", {"name": "compute-2"})[0] == 409
+    assert rest.refused("POST", "os-hosts", {"id": "99"})[0] == 404
+    # A name comes before an id.
+    assert rest("POST", "os-hosts", {"name": "compute-1", "id": "99"}).json()["host"]["hypervisor_hostname"] == (
+        "compute-1"
+    )
+
+
+@pytest.fixture
+def active(rest: Rest) -> dict[str, Any]:
+    """A lease of one instance that is active, on a site of two hosts."""
+    for number in (1, 2):
+        assert rest("POST", "os-hosts", {"name": f"compute-{number}"}).status_code == 201
+    end = (datetime.now(UTC) + timedelta(hours=6)).strftime(SENT_DATE)
+    made = rest("POST", "leases", {**LEASE, "start_date": "now", "end_date": end, "reservations": [INSTANCE]})
+    assert made.status_code == 201, made.text
+    path = f"leases/{made.json()['lease']['id']}"
+    assert wait_until(lambda: rest("GET", path).json()["lease"]["status"] == "ACTIVE", 60)
+    return dict(rest("GET", path).json()["lease"])
+
+
+def test_instances_are_added_while_the_lease_is_active(rest: Rest, active: dict[str, Any]) -> None:
+    """Blazar lets the amount of an active reservation grow, and nothing else of its size change."""
+    path, (whole,) = f"leases/{active['id']}", active["reservations"]
+    assert whole["aggregate_id"] is not None
+    grown = rest("PUT", path, {"reservations": [{**whole, "amount": 3}]})
+    assert grown.status_code == 200, grown.text
+    (changed,) = grown.json()["lease"]["reservations"]
+    assert (changed["id"], changed["amount"], changed["status"]) == (whole["id"], 3, "active")
+    holdings = rest("GET", path, OpenStack_API_Version="reservation 1.17").json()["lease"]["holdings"]
+    assert [len(each["hosts"]) for each in holdings] == [3]
+    too_many = rest("PUT", path, {"reservations": [{**changed, "amount": 1_000}]})
+    assert too_many.status_code == 409
+    assert rest("GET", path).json()["lease"]["reservations"][0]["amount"] == 3
+    for key, value in (("vcpus", 2), ("memory_mb", 256), ("disk_gb", 0), ("affinity", False)):
+        refused = rest("PUT", path, {"reservations": [{**changed, key: value}]})
+        assert (refused.status_code, key in refused.text) == (409, True), refused.text
+
+
+def test_reservations_that_are_sent_back_whole(rest: Rest, active: dict[str, Any]) -> None:
+    """Clients that prolong a lease send all that they were shown of its reservations."""
+    path = f"leases/{active['id']}"
+    end = (datetime.now(UTC) + timedelta(hours=8)).strftime(SENT_DATE)
+    for _ in range(2):
+        shown = rest("GET", path).json()["lease"]["reservations"]
+        changed = rest("PUT", path, {"end_date": end, "reservations": shown})
+        assert changed.status_code == 200, changed.text
+        lease = changed.json()["lease"]
+        assert lease["end_date"].startswith(end.replace(" ", "T"))
+        kept = [{**each, "updated_at": None} for each in lease["reservations"]]
+        assert kept == [{**each, "updated_at": None} for each in shown]
 
 
 def test_headers(rest: Rest) -> None:
