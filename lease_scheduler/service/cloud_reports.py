@@ -28,7 +28,7 @@ class CloudReports:
         self._site = site
         self._wake = wake
         self._is_busy = is_busy
-        self._occupied_alarm = OccupiedAlarm(site.transaction, site.work.notify)
+        self._occupied_alarm = OccupiedAlarm(site.transaction, site.work.notify, site.work.leases.__contains__)
 
     def over(self, order: Order, error: StepFailedError | None) -> None:
         """An order is over; called by the executor from one of its workers."""
@@ -58,7 +58,7 @@ class CloudReports:
         self._wake()
         if isinstance(error, HostsOccupiedError):
             self._occupied_alarm.raise_for(order.lease_id, error, now)
-        elif order.operation is None or not order.without:
+        elif error is None and order.operation is not None and not order.without:
             self._occupied_alarm.forget(order.lease_id)
 
     def _refused(self, order: Order, error: HostsOccupiedError, now: int) -> CloudEvent:

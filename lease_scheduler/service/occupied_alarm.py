@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Lock
 
@@ -18,30 +18,43 @@ OCCUPIED = "lease.event.occupied"
 
 
 class OccupiedAlarm:
-    """Logs each time that a host cannot be had, and notifies operators when that is news.
+    """Logs that a host cannot be had and notifies operators, once for each server that keeps a lease from a host.
+
+    A lease asks for its hosts again and again, so the same servers are in its way many times.
 
     :param transaction: begins a transaction of the site
     :param notify: has a notification sent with it
+    :param is_live: whether a lease is not over
     """
 
     def __init__(
-        self, transaction: Callable[[], AbstractContextManager[None]], notify: Callable[[Message], None]
+        self,
+        transaction: Callable[[], AbstractContextManager[None]],
+        notify: Callable[[Message], None],
+        is_live: Callable[[str], bool],
     ) -> None:
         self._transaction = transaction
         self._notify = notify
+        self._is_live = is_live
         self._lock = Lock()
-        self._told: dict[str, Mapping[str, tuple[str, ...]]] = {}
+        # Lease -> host and server of each that was told.
+        self._told: dict[str, set[tuple[str, str]]] = {}
 
     def raise_for(self, lease_id: str, error: HostsOccupiedError, now: int) -> None:
         """Tell of the servers that keep a lease from its hosts.
 
         :param now: the present instant
         """
-        LOG.warning("lease %s does not get all of its hosts: %s", lease_id, error)
+        found = {(host, server) for host, servers in error.servers.items() for server in servers}
         with self._lock:
-            if self._told.get(lease_id) == error.servers:
-                return
-            self._told[lease_id] = error.servers
+            self._told = {each: told for each, told in self._told.items() if self._is_live(each)}
+            told = self._told.setdefault(lease_id, set())
+            is_news = not found <= told
+            told |= found
+        level = logging.WARNING if is_news else logging.DEBUG
+        LOG.log(level, "lease %s does not get all of its hosts: %s", lease_id, error)
+        if not is_news:
+            return
         payload = {
             "lease_id": lease_id,
             "hosts": [{"host": host, "servers": list(servers)} for host, servers in error.servers.items()],
@@ -54,6 +67,6 @@ class OccupiedAlarm:
             LOG.info("the engine is stopping; the next one to lead tells of it")
 
     def forget(self, lease_id: str) -> None:
-        """Note that a lease has got what it was to get, or is over."""
+        """Note that a lease has got what it was to get: whoever is in its way after that is news."""
         with self._lock:
             self._told.pop(lease_id, None)

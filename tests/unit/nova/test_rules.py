@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -172,6 +172,20 @@ class TestWithoutLease:
         assert refusal(PREEMPTIBLE, HostLeases(), NOW, Rules(allow_preemptibles=False)) is None
 
 
+class TestWhoPosesAsARebuild:
+    """Nova runs no other filter and claims nothing in Placement for such a request, be it with a flavor of a lease."""
+
+    @pytest.mark.parametrize("host", [held(), held(MINE), held(SHARED), HostLeases((MINE,)), HostLeases(in_pool=True)])
+    def test_they_keep_off_the_pool_and_off_leases(self, host: HostLeases) -> None:
+        for boot in (PLAIN, PREEMPTIBLE, HINT, Boot("physics", ("L2",), flavor_lease="L2")):
+            posing = replace(boot, poses_as_rebuild=True)
+            reason = refusal(posing, host, NOW, Rules(on_demand_horizon=0))
+            assert reason == "the hint _nova_check_type is Nova's own; boot without it"
+
+    def test_elsewhere_they_are_nova_s_business(self) -> None:
+        assert refusal(Boot("physics", poses_as_rebuild=True), HostLeases(), NOW, Rules()) is None
+
+
 LEASES = st.builds(
     HeldBy,
     st.frozensets(st.sampled_from(["L1", "L2", "L3"]), min_size=1, max_size=1),
@@ -190,7 +204,37 @@ BOOTS = st.builds(
     st.lists(st.sampled_from(["L1", "L2", "L3"]), max_size=2).map(tuple),
     st.none() | st.sampled_from(["L1", "L2", "L3"]),
     st.booleans(),
+    st.booleans(),
 )
+
+
+def _is_entitled(boot: Boot, held: HeldBy, now: int) -> bool:
+    """Whether a lease that a server names on a host lets it in: its project's, at its time, with what it paid for."""
+    is_now = held.start <= now and (held.until is None or now < held.until)
+    return held.project_id == boot.project_id and is_now and (held.exclusive or boot.flavor_lease in held.names)
+
+
+@given(BOOTS, HOSTS, st.integers(NOW - 20, NOW + 20), st.booleans(), st.none() | st.integers(0, 20))
+def test_who_gets_on_a_host_for_leases_whatever_they_ask_for(
+    boot: Boot, host: HostLeases, now: int, allow: bool, horizon: int | None
+) -> None:
+    """Those of a lease that is theirs and lets them in, and where no lease is in the way whoever may use the rest."""
+    if not host.in_pool and not host.held_by:
+        return
+    taken_whole = [held for held in host.held_by if held.exclusive and held.vacated_from <= now]
+    named = {name: [held for held in host.held_by if name in held.names] for name in boot.leases}
+    if boot.poses_as_rebuild:
+        entitled = False
+    elif named:
+        lets_in = all(found and all(_is_entitled(boot, held, now) for held in found) for found in named.values())
+        entitled = lets_in and all(not held.names.isdisjoint(named) for held in taken_whole)
+    elif boot.preemptible:
+        is_prepared = any(held.vacated_from <= now < held.start for held in host.held_by)
+        entitled = allow and not taken_whole and not is_prepared
+    else:
+        begins = [max(held.vacated_from, now) for held in host.held_by]
+        entitled = horizon is not None and not taken_whole and all(each >= now + horizon for each in begins)
+    assert (refusal(boot, host, now, Rules(allow, horizon)) is None) is entitled
 
 
 @given(BOOTS, HOSTS, st.integers(NOW - 20, NOW + 20), st.booleans(), st.none() | st.integers(0, 20))
