@@ -121,6 +121,22 @@ class Flavor:
 
 
 @dataclass(frozen=True)
+class ImageFacts:
+    """What an image service says of a disk image.
+
+    :ivar size_mb: what has to be copied to bring it to a host, None if nobody knows
+    :ivar stored_mb: size of what is stored, 0 if nobody knows
+    :ivar min_disk_gb: the smallest disk that it is for
+    :ivar min_memory_mb: the smallest memory that it is for
+    """
+
+    size_mb: int | None = None
+    stored_mb: int = 0
+    min_disk_gb: int = 0
+    min_memory_mb: int = 0
+
+
+@dataclass(frozen=True)
 class Footprint:
     """What exists of a lease in the cloud.
 
@@ -257,8 +273,8 @@ class Driver(Protocol):
         """All flavors by id."""
         ...
 
-    def image_size_mb(self, image_id: str) -> int | None:
-        """MB that have to be copied to bring a disk image to a host; none if there is no such image or nobody knows."""
+    def image_facts(self, image_id: str) -> ImageFacts | None:
+        """Return what is known of a disk image, or None if there is no such image or nobody to ask."""
         ...
 
     def carry(self, order: ImageOrder) -> ImageProgress:

@@ -25,6 +25,7 @@ from lease_scheduler.cloud.driver import (
     Flavor,
     Footprint,
     Hypervisor,
+    ImageFacts,
     ImageOrder,
     ImageProgress,
     Order,
@@ -163,8 +164,8 @@ class EmulatedCloud:
         """See ``Driver.flavors``: the five that every OpenStack of old had."""
         return _FLAVORS
 
-    def image_size_mb(self, image_id: str) -> int | None:
-        """See ``Driver.image_size_mb``: there is nobody to ask."""
+    def image_facts(self, image_id: str) -> ImageFacts | None:
+        """See ``Driver.image_facts``: there is nobody to ask."""
         return None
 
     def carry(self, order: ImageOrder) -> ImageProgress:

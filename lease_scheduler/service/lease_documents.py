@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
@@ -11,7 +11,7 @@ from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
-from lease_scheduler.service.server_templates import check_bootable, check_servers
+from lease_scheduler.service.server_templates import check_bootable, check_images, check_servers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
 
@@ -61,7 +61,7 @@ class LeaseDocuments:
         pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
         terms = build_terms(lease, pool, site.work.now)
         check_servers(terms.document.servers, terms.request.nodes)
-        check_bootable(terms.document.servers, terms.request.nodes, terms.document.reservations)
+        self._check_bootable(terms.document, terms.request.nodes)
         if not terms.document.maintenance:
             bounds = site.options.bounds.of_project(terms.document.project_id)
             terms = replace(terms, request=with_duration(bounds, terms.request))
@@ -69,6 +69,14 @@ class LeaseDocuments:
         if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
             raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
+
+    def _check_bootable(self, document: LeaseDocument, nodes: Sequence[NodeSet]) -> None:
+        """Refuse servers that Nova would not boot.
+
+        :raises InvalidValueError: naming what is missing
+        """
+        check_bootable(document.servers, nodes, document.reservations)
+        check_images(document.servers, nodes, document.reservations, self._site.images.facts)
 
     def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
         """The document with the instant at which the consumer is told of the end, if none was given."""
@@ -106,7 +114,7 @@ class LeaseDocuments:
         if named and lease.active_since is not None:
             _check_sizes_kept(document, terms.document)
         if named:
-            check_bootable(document.servers, request.nodes, terms.document.reservations)
+            self._check_bootable(terms.document, request.nodes)
         if not named:
             # Hosts stay as they were chosen unless the reservation itself is changed.
             request = replace(request, nodes=lease.request.nodes)

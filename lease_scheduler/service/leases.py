@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ class Leases:
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Answer:
         expires = context.get("expires")
         enforcement = self._enforcement
-        self._learn_images(lease.get("servers") or ())
+        self._site.images.learn(lease.get("servers") or ())
         with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
             if enforcement.is_on and not lease.get("maintenance"):
                 proposal = self._proposal(context, lease, offered=offered)
@@ -85,11 +85,6 @@ class Leases:
                 if groups:
                     self._groups.remove(groups)
                 raise
-
-    def _learn_images(self, servers: Iterable[Document]) -> None:
-        """Know how large the images of templates are, before anything is planned with them."""
-        if self._site.images is not None:
-            self._site.images.learn(servers)
 
     def _proposal(self, context: Document, lease: Document, *, offered: bool) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
@@ -208,7 +203,7 @@ class Leases:
     def quote(self, context: Document, lease: Document) -> Answer:
         """What ``create`` would come to."""
         site = self._site
-        self._learn_images(lease.get("servers") or ())
+        self._site.images.learn(lease.get("servers") or ())
         with site.transaction(context.get("expires")), refusals(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
@@ -337,7 +332,7 @@ class Leases:
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
         if set(changes) & _TERMS:
-            self._learn_images(self._documents.of(lease_id).servers)
+            self._site.images.learn(self._documents.of(lease_id).servers)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
         expires = context.get("expires")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from typing import Any
 
+from lease_scheduler.cloud.driver import ImageFacts
 from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
@@ -42,6 +44,8 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
         _check_user_data(server.get("user_data"), field)
 
 
+_MB_PER_GB = 1024
+
 #: What a reservation of Blazar's calls a resource.
 _KEYS = {MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
 
@@ -64,6 +68,37 @@ def check_bootable(
         for name, why in needed.items():
             if not nodes[number].resources.get(name):
                 raise InvalidValueError(_field(name, *owners[number]), f"is missing for servers[{position}]: {why}")
+
+
+def check_images(
+    servers: Sequence[Mapping[str, Any]],
+    nodes: Sequence[NodeSet],
+    reservations: Sequence[ReservationRecord],
+    facts_of: Callable[[str], ImageFacts],
+) -> None:
+    """Refuse servers whose images need more than there is for them; Nova would refuse these at the start.
+
+    :param servers: see ``check_bootable``
+    :param facts_of: tells what is known of an image
+    :raises InvalidValueError: naming what is too small
+    """
+    owners = [(position, record) for position, record in enumerate(reservations) for _ in range(record.node_sets)]
+    for position, server in enumerate(servers):
+        image_id = server.get("image_id")
+        if image_id is None:
+            continue
+        number, facts = server.get("node_set", 0), facts_of(image_id)
+        node_set = nodes[number]
+        has = {name: node_set.resources.get(name, 0) // node_set.servers_per_vm for name in (MEMORY_MB, DISK_GB)}
+        fields = {name: _field(name, *owners[number]) for name in has}
+        if server.get("volume"):
+            has[DISK_GB], fields[DISK_GB] = server["volume"]["size_gb"], f"servers[{position}].volume.size_gb"
+        needed = {MEMORY_MB: facts.min_memory_mb, DISK_GB: max(facts.min_disk_gb, ceil(facts.stored_mb / _MB_PER_GB))}
+        for name, least in needed.items():
+            if has[name] < least:
+                unit = "MB" if name == MEMORY_MB else "GB"
+                what = f"image {image_id} of servers[{position}] needs {least} {unit}, and {has[name]} {unit} is given"
+                raise InvalidValueError(fields[name], f"is too small: {what}; give at least {least} per server")
 
 
 def _field(resource_class: str, position: int, record: ReservationRecord) -> str:

@@ -23,9 +23,9 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.service.before_end import BeforeEnd
-from lease_scheduler.service.image_sizes import ImageSizes
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
+from lease_scheduler.service.known_images import KnownImages
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
@@ -117,8 +117,7 @@ class SitePlan(ABC):
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
         self._site_builder = SiteBuilder()
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
-        #: Sizes of disk images, none if they are not brought ahead.
-        self.images = None if self.planner.ahead is None else ImageSizes(driver, options.fallback_image_mb)
+        self.images = KnownImages(driver, options.fallback_image_mb)
         self.pricing = make_pricing()
         #: What pricing policies have learnt, by their names.
         self._learnt = {name: dict(kept) for name, kept in snapshot.pricing.items()}
@@ -347,7 +346,7 @@ class SitePlan(ABC):
             tuple(self.hosts.values()),
             tuple(self.floating_ips.values()),
             self.driver.flavors(),
-            self.images,
+            None if self.planner.ahead is None else self.images,
             frozenset(private) if hides_private else frozenset(),
         )
 

@@ -13,7 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
-from lease_scheduler.service.image_sizes import ImageSizes
+from lease_scheduler.service.known_images import KnownImages
 
 Document = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ class Pool:
     hosts: Sequence[HostRecord]
     floating_ips: Sequence[FloatingIpRecord]
     flavors: Mapping[str, Flavor]
-    images: ImageSizes | None = None
+    images: KnownImages | None = None
     hidden: frozenset[str] = frozenset()
 
     def matching(self, *queries: Query) -> frozenset[str] | None:

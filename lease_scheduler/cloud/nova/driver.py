@@ -16,6 +16,7 @@ from lease_scheduler.cloud.driver import (
     Flavor,
     Footprint,
     Hypervisor,
+    ImageFacts,
     ImageOrder,
     ImageProgress,
     Order,
@@ -211,9 +212,9 @@ class NovaDriver:
         """See ``Driver.flavors``."""
         return self._flavors
 
-    def image_size_mb(self, image_id: str) -> int | None:
-        """See ``Driver.image_size_mb``."""
-        return self._images.size_mb(image_id)
+    def image_facts(self, image_id: str) -> ImageFacts | None:
+        """See ``Driver.image_facts``."""
+        return self._images.facts(image_id)
 
     def carry(self, order: ImageOrder) -> ImageProgress:
         """See ``Driver.carry``."""

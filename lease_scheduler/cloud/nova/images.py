@@ -13,6 +13,8 @@ from urllib.parse import quote, urlencode
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions.http import NotFound
 
+from lease_scheduler.cloud.driver import ImageFacts
+
 _MB = 1024 * 1024
 _MB_PER_GB = 1024
 
@@ -54,20 +56,23 @@ class Images:
     def __init__(self, glance: Callable[[], Adapter]) -> None:
         self._glance = glance
 
-    def size_mb(self, image_id: str) -> int | None:
-        """MB that have to be copied to have an image on a host; none if there is none, or nothing is said of it.
+    def facts(self, image_id: str) -> ImageFacts | None:
+        """Return what Glance says of an image, or None if there is none.
 
-        That is the size of what is stored, or else that of the disk that comes of it.
+        What has to be copied is what is stored, or else the disk that comes of it.
         """
         try:
             found: dict[str, Any] = self._glance().get(_path(image_id), timeout=_PATIENCE).json()
         except NotFound:
             return None
-        size: int | None = found.get("size") or found.get("virtual_size")
-        if size:
-            return ceil(size / _MB)
-        min_disk: int | None = found.get("min_disk")
-        return min_disk * _MB_PER_GB if min_disk else None
+        stored, min_disk = found.get("size") or 0, found.get("min_disk") or 0
+        size = stored or found.get("virtual_size") or 0
+        return ImageFacts(
+            size_mb=(ceil(size / _MB) or min_disk * _MB_PER_GB) or None,
+            stored_mb=ceil(stored / _MB),
+            min_disk_gb=min_disk,
+            min_memory_mb=found.get("min_ram") or 0,
+        )
 
     @property
     def own_project(self) -> str | None:

@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Hypervisor, ImageOrder, ImageProgress
+from lease_scheduler.cloud.driver import Hypervisor, ImageFacts, ImageOrder, ImageProgress
 from lease_scheduler.cloud.emulated import EmulatedCloud
 from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
@@ -20,6 +21,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.service import known_images
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -56,13 +58,16 @@ class _Cloud(EmulatedCloud):
         super().__init__(path, clock, CloudBehaviour(boot_time=_BOOTS, image_bandwidth=1_000))
         self._sizes = sizes
         self.asked_for_sizes: list[str] = []
+        self.min_disk_gb = 2
         self.orders: dict[int, ImageOrder] = {}
 
-    def image_size_mb(self, image_id: str) -> int | None:
+    def image_facts(self, image_id: str) -> ImageFacts | None:
         self.asked_for_sizes.append(image_id)
         if image_id == "broken":
             raise ConnectionError("no image service")
-        return self._sizes.get(image_id)
+        if image_id == "demanding":
+            return ImageFacts(1, 1, min_disk_gb=self.min_disk_gb, min_memory_mb=50)
+        return ImageFacts(self._sizes[image_id]) if image_id in self._sizes else None
 
     def carry(self, order: ImageOrder) -> ImageProgress:
         self.orders[order.number] = order
@@ -203,13 +208,34 @@ def test_who_begins_at_once_fetches_it_by_his_boot(begin: Begin) -> None:
     assert not service.cloud.orders
 
 
-def test_without_the_option_nobody_asks_for_images(begin: Begin) -> None:
+def test_without_the_option_nobody_brings_images(begin: Begin) -> None:
     service = begin(None)
 
     service.becomes(service.ask(service.clock.now() + 60), "active")
 
     assert not service.cloud.orders
-    assert service.cloud.asked_for_sizes == []
+    # What an image needs is compared with the lease all the same.
+    assert service.cloud.asked_for_sizes == ["x"]
+
+
+@pytest.mark.parametrize("transfers", [None, _AHEAD], ids=["not brought", "brought"])
+def test_a_lease_that_is_too_small_for_its_image_is_refused(begin: Begin, transfers: TransferOptions | None) -> None:
+    """Nova would refuse its servers at the start, three times."""
+    service = begin(transfers)
+    with pytest.raises(RefusedError, match="give at least 2 per server") as refused:
+        service.ask(service.clock.now() + 600, image="demanding")
+    assert refused.value.code == 400
+    assert refused.value.field == "reservations[0].disk_gb"
+    assert list(service.reader.leases({})) == []
+
+
+def test_an_image_that_was_edited_is_asked_for_again(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = begin()
+    with pytest.raises(RefusedError):
+        service.ask(service.clock.now() + 600, image="demanding")
+    service.cloud.min_disk_gb = 1
+    monkeypatch.setattr(known_images, "_FRESH", 0.0)
+    assert service.ask(service.clock.now() + 600, image="demanding")
 
 
 def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:

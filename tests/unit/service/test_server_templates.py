@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.cloud.driver import ImageFacts
 from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from lease_scheduler.service.server_templates import check_bootable, check_servers
+from lease_scheduler.service.server_templates import check_bootable, check_images, check_servers
 
 _NODES = [
     NodeSet(2, Resources({"VCPU": 1, HOST_SHARE: WHOLE_HOST})),
@@ -101,4 +102,48 @@ def test_what_nova_would_not_boot(
         return
     with pytest.raises(InvalidValueError, match=r"is missing for servers\[0\]") as refused:
         check_bootable([server], nodes, [record])
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("facts", "server", "resource_type", "terms", "field", "least"),
+    [
+        (ImageFacts(min_disk_gb=20), _IMAGE, "virtual:instance", {}, "reservations[0].disk_gb", "20"),
+        (ImageFacts(stored_mb=10 * 1024 + 1), _IMAGE, "virtual:instance", {}, "reservations[0].disk_gb", "11"),
+        (ImageFacts(min_memory_mb=1_025), _IMAGE, "virtual:instance", {}, "reservations[0].memory_mb", "1025"),
+        (ImageFacts(min_memory_mb=1_025), _IMAGE, "flavor:instance", {}, "reservations[0].flavor_id", "1025"),
+        (ImageFacts(min_disk_gb=11), _IMAGE, "virtual:instance", _NODES_FORM, "nodes[0].resources.DISK_GB", "11"),
+        (
+            ImageFacts(min_disk_gb=6),
+            {**_IMAGE, "volume": {"size_gb": 5}},
+            "virtual:instance",
+            {},
+            "servers[0].volume.size_gb",
+            "6",
+        ),
+        (ImageFacts(10 * 1024, 10 * 1024, 10, 1_024), _IMAGE, "virtual:instance", {}, None, ""),
+        (ImageFacts(min_disk_gb=20), {**_IMAGE, "volume": {"size_gb": 20}}, "virtual:instance", {}, None, ""),
+        (ImageFacts(min_disk_gb=20), {"name": "db", "volume": {"volume_id": "v"}}, "virtual:instance", {}, None, ""),
+    ],
+)
+@pytest.mark.parametrize("together", [1, 3], ids=["apart", "on one host"])
+def test_what_is_too_small_for_its_image(
+    facts: ImageFacts,
+    server: dict[str, Any],
+    resource_type: str,
+    terms: dict[str, Any],
+    field: str | None,
+    least: str,
+    together: int,
+) -> None:
+    """Servers that are to be on one host are planned as one VM, of which each has its part."""
+    record = ReservationRecord("r", resource_type, "r", terms, 1, 0)
+    amounts = {"VCPU": 1, "MEMORY_MB": 1_024, "DISK_GB": 10}
+    whole = {name: amount * together for name, amount in amounts.items()}
+    nodes = [NodeSet(1, Resources({**whole, **({} if together == 1 else {HOST_SHARE: together})}))]
+    if field is None:
+        check_images([server], nodes, [record], lambda image_id: facts)
+        return
+    with pytest.raises(InvalidValueError, match=f"give at least {least} per server") as refused:
+        check_images([server], nodes, [record], lambda image_id: facts)
     assert refused.value.field == field

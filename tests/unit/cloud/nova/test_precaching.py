@@ -10,7 +10,7 @@ import pytest
 from keystoneauth1.exceptions.http import NotFound as NoImage
 from novaclient.exceptions import Forbidden, NotFound
 
-from lease_scheduler.cloud.driver import ImageOrder, ImageProgress, StepFailedError
+from lease_scheduler.cloud.driver import ImageFacts, ImageOrder, ImageProgress, StepFailedError
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.hints import CacheHint, read
 from lease_scheduler.cloud.nova.hosts import Node
@@ -207,22 +207,23 @@ class _Glance:
 
 
 @pytest.mark.parametrize(
-    ("said", "size"),
+    ("said", "facts"),
     [
-        ({"size": 1024 * 1024 * 5, "virtual_size": 1024**3}, 5),
-        ({"size": 1}, 1),
-        ({"size": None, "virtual_size": 1024**3}, 1024),
-        ({"size": None, "virtual_size": None, "min_disk": 2}, 2048),
-        ({"size": 0, "min_disk": 0}, None),
+        ({"size": 1024 * 1024 * 5, "virtual_size": 1024**3}, ImageFacts(5, 5)),
+        ({"size": 1}, ImageFacts(1, 1)),
+        ({"size": None, "virtual_size": 1024**3}, ImageFacts(1024)),
+        ({"size": None, "virtual_size": None, "min_disk": 2}, ImageFacts(2048, 0, 2)),
+        ({"size": 1, "min_disk": 20, "min_ram": 512}, ImageFacts(1, 1, 20, 512)),
+        ({"size": 0, "min_disk": 0}, ImageFacts()),
         ({}, None),
     ],
 )
-def test_size_of_an_image(said: dict[str, Any], size: int | None) -> None:
+def test_facts_of_an_image(said: dict[str, Any], facts: ImageFacts | None) -> None:
     """What is copied, or else what comes of it; none if there is no such image."""
-    assert Images(lambda: _Glance(**said)).size_mb("x") == size  # type: ignore[arg-type, return-value]
+    assert Images(lambda: _Glance(**said)).facts("x") == facts  # type: ignore[arg-type, return-value]
 
 
 def test_an_id_is_no_path() -> None:
     glance = _Glance(size=1)
-    Images(lambda: glance).size_mb("../tasks?x")  # type: ignore[arg-type, return-value]
+    Images(lambda: glance).facts("../tasks?x")  # type: ignore[arg-type, return-value]
     assert glance.paths == ["/v2/images/..%2Ftasks%3Fx"]
