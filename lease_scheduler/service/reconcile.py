@@ -124,6 +124,12 @@ def expectations(leases: Leases) -> list[Expectation]:
 
 
 def _presence(lease: Lease) -> Presence | None:
+    """Return how much of a lease should be in the cloud, or None if that cannot be said.
+
+    Of a lease that is being prepared it cannot: its start makes all of it, step by step, and following the plan before
+    the lease begins would let its servers in too early. What is lost in the minutes until then is found by the first
+    comparison after its start.
+    """
     if lease.missing_since is not None:
         # It goes on without some of its hosts, which others look after.
         return None

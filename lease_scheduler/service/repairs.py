@@ -15,10 +15,18 @@ from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, 
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.states import SUSPENDED_STATES
+from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.reconcile import Action, to_adjust
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
 LOG = logging.getLogger(__name__)
+
+#: The trust of a lease is gone.
+TRUST_MISSING = "lease.event.trust_missing"
+_NO_TRUST = (
+    "its trust is gone: what runs goes on, and none of its servers can be booted, unshelved or saved; "
+    "ask for another lease in its place"
+)
 
 _WHAT_IS_GONE = {
     Action.END: (EventKind.ENDED, "its servers are gone"),
@@ -38,8 +46,10 @@ class Repairs:
         self._engine = engine
         self._work = work
         self._is_busy = is_busy
-        # Leases that lack capacity which somebody else has taken.
-        self._short: set[str] = set()
+        # Leases that lack capacity which somebody else has taken; of degraded ones an earlier engine has told.
+        self._short = {lease_id for lease_id, document in work.documents.items() if document.degraded}
+        # Leases whose trust is gone.
+        self._untrusted: frozenset[str] = frozenset()
 
     # -- within a transaction --------------------------------------------------------------------------------
 
@@ -61,6 +71,7 @@ class Repairs:
                 self._adjust(lease_id)
                 counts["repaired"] += 1
         self._tell_of_lost_capacity({each.lease_id: each for each in differences if each.host is not None})
+        self._tell_of_lost_trusts(differences)
         return counts
 
     def _adjust(self, lease_id: str) -> None:
@@ -90,6 +101,20 @@ class Repairs:
             if lease is not None and lease.active_since is not None and lease.missing_since is None:
                 self._work.note(lease, "it has all its capacity again")
                 self._work.hosts_whole(lease)
+
+    def _tell_of_lost_trusts(self, differences: Iterable[Difference]) -> None:
+        """Only the owner of a lease can give a trust, so they are told once that it is gone."""
+        lost = {each.lease_id for each in differences if each.kind is Kind.TRUST and each.problem is Problem.MISSING}
+        untrusted = frozenset(each for each in lost if each is not None)
+        for lease_id in sorted(untrusted - self._untrusted):
+            lease, document = self._engine.lease(lease_id), self._work.documents.get(lease_id)
+            if lease is None or document is None:
+                continue
+            LOG.warning("lease %s: %s", lease_id, _NO_TRUST)
+            self._work.note(lease, _NO_TRUST)
+            told = replace(lease, reason=_NO_TRUST)
+            self._work.notify(document_message(TRUST_MISSING, told, document, self._work.now))
+        self._untrusted = untrusted
 
     # -- outside of one ----------------------------------------------------------------------------------------
 

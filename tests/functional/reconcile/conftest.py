@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.driver import Footprint, Hypervisor, Order
+from lease_scheduler.cloud.differences import Difference
+from lease_scheduler.cloud.driver import Expectation, Footprint, Hypervisor, Order
 from lease_scheduler.cloud.emulated import EmulatedCloud
 from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
@@ -39,8 +41,12 @@ class ForgetfulCloud(EmulatedCloud):
 
     :ivar while_looking: done after the cloud was looked at, before the answer is there
     :ivar before_step: done before each step of an order; the step is looked at again later if it says so
+    :ivar differing: what it tells when it is compared with the leases
+    :ivar groups: reservation -> server group that it makes when it is asked for one; none if it makes no more
     """
 
+    differing: Sequence[Difference] = ()
+    groups: Mapping[str, str] | None = None
     while_looking: Callable[[], None] | None = None
     before_step: Callable[[Order, str], bool] | None = None
 
@@ -48,6 +54,17 @@ class ForgetfulCloud(EmulatedCloud):
         if self.before_step is not None and self.before_step(order, step):
             return self._now() + 1
         return super().perform(order, step)
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        return list(self.differing)
+
+    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
+        if self.groups is None:
+            raise RefusedError(403, "Quota exceeded, too many server groups.")
+        wanted = {each["id"] for each in lease["reservations"]}
+        return {key: group for key, group in self.groups.items() if key in wanted}
 
     def footprints(self) -> list[Footprint]:
         found = super().footprints()
@@ -74,7 +91,11 @@ class Service:
     """The engine of a site of two hosts, its cloud and its database."""
 
     def __init__(
-        self, folder: Path, reconcile_interval: float, before_step: Callable[[Order, str], bool] | None
+        self,
+        folder: Path,
+        reconcile_interval: float,
+        before_step: Callable[[Order, str], bool] | None,
+        differing: Sequence[Difference],
     ) -> None:
         database = open_database(f"sqlite:///{folder}/service.sqlite")
         migrate.upgrade(database)
@@ -82,8 +103,9 @@ class Service:
         clock = AcceleratedClock(1_000_000, 60.0)
         store.take_over("engine", clock.now())
         self.reader = SqlReader(database)
-        self.cloud = ForgetfulCloud(":memory:", clock)
+        self.cloud = ForgetfulCloud(f"{folder}/cloud.sqlite", clock)
         self.cloud.before_step = before_step
+        self.cloud.differing = differing
         capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in (1, 2))
         none = PolicyOptions({})
@@ -127,8 +149,12 @@ class Service:
 def make_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
     made: list[Service] = []
 
-    def make(reconcile_interval: float = HOUR, before_step: Callable[[Order, str], bool] | None = None) -> Service:
-        made.append(Service(tmp_path, reconcile_interval, before_step))
+    def make(
+        reconcile_interval: float = HOUR,
+        before_step: Callable[[Order, str], bool] | None = None,
+        differing: Sequence[Difference] = (),
+    ) -> Service:
+        made.append(Service(tmp_path, reconcile_interval, before_step, differing))
         return made[-1]
 
     yield make

@@ -1,0 +1,135 @@
+"""What becomes of a lease of which something is missing in the cloud, and what its owner is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from lease_scheduler.cloud.differences import Difference, Kind, Problem
+from lease_scheduler.engine.interfaces import OperationKind
+from tests.functional.lease_document import lease_document
+from tests.servers.base import wait_until
+
+from .conftest import HOUR, LIMIT, Service
+
+MakeService = Callable[..., Service]
+
+
+def _told(service: Service, event_type: str) -> list[Mapping[str, Any]]:
+    return [message.payload for _, message in service.store.waiting_messages() if message.event_type == event_type]
+
+
+def _view(service: Service, lease_id: str) -> Mapping[str, Any]:
+    found = service.reader.lease(lease_id)
+    assert found is not None
+    return found
+
+
+def _reasons(service: Service, lease_id: str) -> list[str]:
+    return [entry["reason"] for entry in service.reader.history(lease_id)]
+
+
+def _is_at_rest(service: Service) -> bool:
+    return not service.site.work.open_intents()
+
+
+def _active(service: Service, kind: str = "immediate", **said: Any) -> str:
+    lease_id = service.ask(kind, 2, 30 * HOUR, **said)
+    assert wait_until(service.is_in(lease_id, "active"), LIMIT)
+    assert wait_until(lambda: _is_at_rest(service), LIMIT)
+    return lease_id
+
+
+def _lost(lease_id: str) -> Difference:
+    """Capacity that somebody else has taken."""
+    detail = "host compute-1 lacks VCPU 8: somebody else has taken it"
+    return Difference(Kind.CONSUMER, Problem.MISSING, str(uuid4()), lease_id, detail, host="compute-1")
+
+
+def test_lost_capacity_is_told_once_and_healed_when_it_is_back(make_service: MakeService) -> None:
+    service = make_service()
+    lease_id = _active(service)
+    service.cloud.differing = [_lost(lease_id)]
+    for _ in range(3):
+        service.site.reconcile()
+        assert wait_until(lambda: _is_at_rest(service), LIMIT)
+    assert len(_told(service, "lease.degraded")) == 1
+    assert (_view(service, lease_id)["state"], _view(service, lease_id)["degraded"]) == ("active", True)
+    assert [each["missing_resources"] for each in _view(service, lease_id)["reservations"]] == [True]
+    assert len([each for each in _reasons(service, lease_id) if each.startswith("it lacks capacity")]) == 1
+    service.cloud.differing = []
+    service.site.reconcile()
+    assert len(_told(service, "lease.healed")) == 1
+    assert not _view(service, lease_id)["degraded"]
+    assert _reasons(service, lease_id)[-1] == "it has all its capacity again"
+
+
+def test_lost_capacity_is_known_after_a_restart(make_service: MakeService) -> None:
+    """Whoever takes over neither tells of it again nor forgets to heal it."""
+    first = make_service()
+    lease_id = _active(first)
+    lost = [_lost(lease_id)]
+    first.cloud.differing = lost
+    first.site.reconcile()
+    first.site.close()
+    second = make_service(differing=lost)
+    assert wait_until(lambda: _is_at_rest(second), LIMIT)
+    second.site.reconcile()
+    assert _view(second, lease_id)["degraded"]
+    assert len(_told(second, "lease.degraded")) == 1
+    assert wait_until(lambda: _is_at_rest(second), LIMIT)
+    second.cloud.differing = []
+    second.site.reconcile()
+    assert not _view(second, lease_id)["degraded"]
+    assert len(_told(second, "lease.healed")) == 1
+
+
+def test_a_lost_server_group_is_made_anew(make_service: MakeService) -> None:
+    service = make_service()
+    reservation = {**lease_document("", "immediate", 2)["reservations"][0], "affinity": False}
+    service.cloud.groups = {reservation["id"]: "old"}
+    lease_id = _active(service, reservations=[reservation])
+    lost = Difference(Kind.SERVER_GROUP, Problem.MISSING, "old", lease_id)
+    service.cloud.differing = [lost]
+    # Nova makes no more groups for the project: the lease goes on, and it is tried again.
+    service.cloud.groups = None
+    service.site.reconcile()
+    assert service.site.work.documents[lease_id].server_groups == {"old"}
+    service.cloud.groups = {reservation["id"]: "new"}
+    assert service.site.reconcile().repaired["repaired"] == 1
+    assert service.site.work.documents[lease_id].server_groups == {"new"}
+    assert "its server group was deleted; it has a new one" in _reasons(service, lease_id)
+
+
+def test_the_owner_is_told_once_of_a_lost_trust(make_service: MakeService) -> None:
+    """Nobody else can give another one."""
+    service = make_service()
+    trust_id = uuid4().hex
+    lease_id = _active(service, trust_id=trust_id)
+    lost = Difference(Kind.TRUST, Problem.MISSING, trust_id, lease_id, "only its owner", is_ours_to_mend=False)
+    service.cloud.differing = [lost]
+    for _ in range(3):
+        assert not service.site.reconcile().repaired["repaired"]
+    (payload,) = _told(service, "lease.event.trust_missing")
+    assert (payload["lease_id"], payload["state"]) == (lease_id, "active")
+    assert "trust" in payload["reason"]
+    assert len([each for each in _reasons(service, lease_id) if "trust" in each]) == 1
+    assert service.is_in(lease_id, "active")()
+
+
+def test_a_server_that_an_operator_deleted_is_made_again(make_service: MakeService) -> None:
+    """The driver tells only of those that their own project has not deleted."""
+    begun: list[str] = []
+
+    def note(order: Any, step: str) -> bool:
+        if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
+            begun.append(order.lease_id)
+        return False
+
+    service = make_service(before_step=note)
+    lease_id = _active(service, "best-effort")
+    service.cloud.differing = [Difference(Kind.SERVER, Problem.MISSING, f"{lease_id} 0", lease_id)]
+    assert service.site.reconcile().repaired["repaired"] == 1
+    assert wait_until(lambda: lease_id in begun, LIMIT)
+    assert service.is_in(lease_id, "active")()
