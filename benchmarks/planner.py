@@ -34,6 +34,7 @@ from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.quote import quote
 from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.none import NoPenalty
@@ -96,6 +97,7 @@ def _measure(job: _Job) -> list[Timing]:
             ("immediate", bench.immediate, job.times),
             ("earliest fit, 64 nodes", bench.earliest_small, job.times),
             ("earliest fit, 64 whole hosts", bench.earliest_large, job.times),
+            ("quote of 70 to 100 % of the hosts", bench.most_hosts, fewer),
             (f"queue of {_QUEUE:,}, one pass", bench.queue, fewer),
             ("forget a day", bench.forget, fewer),
         ]
@@ -211,6 +213,19 @@ class _Bench:
 
     def large_reservation(self) -> Callable[[], None]:
         return self._placed(reservation(self._name(), self._whole_hosts(), self._start(), self._duration()))
+
+    def most_hosts(self) -> Callable[[], None]:
+        """A request that is nearly always refused: the answer says what would be granted instead."""
+        hosts = len(self._planner.plan.site)
+        nodes = NodeSet(int(self._rng.integers(hosts * 7 // 10, hosts)), HOST)
+        request = reservation(self._name(), nodes, self._start(), self._duration())
+
+        def decide() -> None:
+            found = quote(self._planner, request, 1_000_000, self._now)
+            if found.refusal is not None:
+                raise NotPlannableError(found.refusal.message)
+
+        return decide
 
     def immediate(self) -> Callable[[], None]:
         return self._placed(immediate(self._name(), _nodes(self._rng, 16), self._duration()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
+from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.exact import place_exactly
@@ -158,15 +159,20 @@ class Advice:
             first = int(instant)
             if first >= latest:
                 return None
-            # By then others may be victims than at the start that was asked for.
-            if first > self._start and not self._fits(self._trials.emptied(self._starting(first), first), first):
+            if first > self._start and not self._may_fit(first):
                 continue
             granted = self._trials.first_granted(self._starting, first, min(latest - 1, first + _LONGEST_NOTICE))
             if granted is not None:
                 return granted
         return None
 
-    def _fits(self, availability: Availability, start: int) -> bool:
+    def _may_fit(self, start: int) -> bool:
+        """Whether the lease fits at a later start if all leave that might; by then they may be others than before."""
+        might = self._trials.possible_victims(self._starting(start), start)
+        if might == [lease for lease in self._victims if lease.reservations[-1].end > start]:
+            # Without these it fits there, or it would be no opening.
+            return True
+        availability = self._context.plan.without(might, start)
         return latest_end(availability, self._demands, start) - start >= self._length
 
     # -- what is free without preemption ---------------------------------------------------------------------
@@ -203,8 +209,12 @@ class Advice:
 
     def _without_victims(self) -> Availability:
         if self._emptied is None:
-            self._emptied = self._trials.emptied(self._request, self._start)
+            self._emptied = self._context.plan.without(self._victims, self._start)
         return self._emptied
+
+    @cached_property
+    def _victims(self) -> list[Lease]:
+        return self._trials.possible_victims(self._request, self._start)
 
     def _most_throughout(self, availability: Availability) -> int:
         """The VMs that fit in the interval that was asked for; of a deadline lease on the empty site."""

@@ -188,6 +188,15 @@ class Availability:
         keep = ~superseded
         return self._with(key[keep], self._used.compress(keep, axis=1), before)
 
+    def within(self, start: int, end: int) -> Availability:
+        """The availability of an interval only, which is smaller; nothing may be asked or changed outside of it."""
+        start = max(start, self._since)
+        low = self._steps.position(start)
+        counts = self._steps.key.searchsorted(self._steps.base + end) - low
+        first = counts.cumsum() - counts
+        kept = np.arange(int(counts.sum())) + (low - first).repeat(counts)
+        return self._with(self._steps.key.take(kept), self._used.take(kept, axis=1), start)
+
     def unremembered(self) -> Availability:
         """The same availability without the answers that it has given so far; for measurements."""
         return self._with(self._steps.key, self._used, self._since)

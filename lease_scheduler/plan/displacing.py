@@ -11,7 +11,6 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.imaging import at_start
 from lease_scheduler.plan.keeping import Present, map_keeping
-from lease_scheduler.plan.mapper import places_for
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict
 from lease_scheduler.plan.rest import plan_rest
@@ -43,11 +42,14 @@ def displace(
     :raises NotPlannableError: there is no place; the plan is as it was
     """
     plan = context.plan
-    _require_room(context, request, start, end, candidates)
+    fewest = fewest_for_capacity(context, request, start, end, candidates)
+    if fewest is None:
+        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
     needed: list[Lease] = []
     try:
         with plan.tentative():
-            assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, at_once, present)
+            soonest = max(at_once, fewest)
+            assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, soonest, present)
             needed = in_the_way(moved, assignment, start, end)
             if len(needed) < len(moved):
                 raise _TriedError("tried")
@@ -60,7 +62,8 @@ def displace(
         with plan.tentative():
             assignment, moved = _move_until_it_fits(context, request, start, end, needed, now, needed_at_once, present)
     except NotPlannableError:
-        assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, at_once, present)
+        soonest = max(at_once, fewest)
+        assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, soonest, present)
     return assignment, tuple(moved)
 
 
@@ -87,14 +90,35 @@ def move_aside(context: PlanningContext, victim: Lease, start: int, end: int, no
             plan_rest(context, evicted, end)
 
 
-def _require_room(context: PlanningContext, request: LeaseRequest, start: int, end: int, others: list[Lease]) -> None:
-    """Refuse at once what does not fit even if all the others hold nothing in the interval.
+def fewest_for_capacity(
+    context: PlanningContext, request: LeaseRequest, start: int, end: int, candidates: list[Lease]
+) -> int | None:
+    """Return how many candidates must go at least for each node set by itself to find room, or None if all do not do.
 
-    :raises NotPlannableError: each node set by itself finds too few hosts
+    It is 0 if there is room already. Only the interval is looked at, which is much cheaper than the whole availability,
+    and no hosts are chosen.
     """
-    free = context.plan.without(others, start).free(start, end)
-    if any(places_for(free, demand).sum() < demand.count for demand in at_start(context.plan, request, start)):
-        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
+    plan = context.plan
+    demands = at_start(plan, request, start)
+    interval = plan.availability.within(start, end)
+
+    def suffice(count: int) -> bool:
+        left = plan.without(candidates[:count], start, until=end, base=interval)
+        return all(
+            left.places(demand.amounts, demand.eligible, demand.per_host).throughout(start, end) >= demand.count
+            for demand in demands
+        )
+
+    if not suffice(len(candidates)):
+        return None
+    too_few, enough = -1, len(candidates)
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if suffice(middle):
+            enough = middle
+        else:
+            too_few = middle
+    return enough
 
 
 def _move_until_it_fits(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.displacing import displace, in_the_way
+from lease_scheduler.plan.displacing import displace, fewest_for_capacity, in_the_way
 from lease_scheduler.plan.imaging import at_start, is_anywhere_in_time
 from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
@@ -77,6 +77,20 @@ def place_until(
         raise
 
 
+@dataclass(frozen=True)
+class Room:
+    """Hosts that a lease could have.
+
+    :ivar assignment: a host for every VM
+    :ivar in_the_way: the leases that have to make room there, as they were
+    :ivar is_made: whether they have made it in the plan already
+    """
+
+    assignment: tuple[int, ...]
+    in_the_way: tuple[Lease, ...] = ()
+    is_made: bool = False
+
+
 def hosts_with_room(
     context: PlanningContext,
     request: LeaseRequest,
@@ -89,16 +103,38 @@ def hosts_with_room(
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
     """A host for every VM for the whole of ``[start, end)``, and the leases that have to make room there.
 
-    As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
-    of it only those who hold something of the chosen hosts. Deadline leases are victims only if what is left of them
-    has a place by their deadline. Nothing is changed in the plan.
+    Nothing is changed in the plan.
 
     :param present: hosts that VMs have already
     :raises NotPlannableError: not even all victims together make room
     """
+    with context.plan.trial():
+        room = find_room(context, request, start, end, now, may_preempt=may_preempt, present=present)
+    return room.assignment, room.in_the_way
+
+
+def find_room(
+    context: PlanningContext,
+    request: LeaseRequest,
+    start: int,
+    end: int,
+    now: int,
+    *,
+    may_preempt: bool,
+    present: Present | None = None,
+) -> Room:
+    """Find a host for every VM for the whole of ``[start, end)``.
+
+    As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
+    of it only those who hold something of the chosen hosts. Deadline leases are victims only if what is left of them
+    has a place by their deadline; to know that they are moved, which is left in the plan.
+
+    :param present: hosts that VMs have already
+    :raises NotPlannableError: not even all victims together make room; the plan is as it was
+    """
     assignment = _mapped(context, request, context.plan.availability, start, end, present)
     if assignment is not None:
-        return assignment, ()
+        return Room(assignment)
     candidates = victims(context, request, start, end, now) if may_preempt else []
     message = f"no place for lease {request.lease_id} for {end - start} s at its start"
     # Who has no deadline need not be planned again: the shortest list of such leases is found by bisection.
@@ -107,13 +143,12 @@ def hosts_with_room(
     if found is not None:
         return found
     if len(promised_nothing) < len(candidates):
-        with context.plan.trial(), suppress(NotPlannableError):
-            found = displace(
+        with suppress(NotPlannableError):
+            assignment, moved = displace(
                 context, request, start, end, candidates, now, at_once=len(promised_nothing), present=present
             )
-    if found is None:
-        raise _no_place(context, request, start, f"{message}, preemption included" if candidates else message)
-    return found
+            return Room(assignment, moved, is_made=True)
+    raise _no_place(context, request, start, f"{message}, preemption included" if candidates else message)
 
 
 def _shortest_list(
@@ -123,24 +158,32 @@ def _shortest_list(
     end: int,
     candidates: list[Lease],
     present: Present | None,
-) -> tuple[tuple[int, ...], tuple[Lease, ...]] | None:
+) -> Room | None:
     """Hosts for every VM and who holds something of them, by the shortest list of victims, or None."""
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
 
-    assignment = mapped_without(len(candidates)) if candidates else None
-    if assignment is None:
+    if not candidates:
         return None
-    too_few, enough = 0, len(candidates)
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        found = mapped_without(middle)
-        if found is None:
-            too_few = middle
-        else:
-            enough, assignment = middle, found
-    return assignment, tuple(in_the_way(candidates[:enough], assignment, start, end))
+    enough = fewest_for_capacity(context, request, start, end, candidates)
+    if enough is None:
+        return None
+    assignment = mapped_without(enough)
+    if assignment is None:
+        # Several node sets, or policies that leave hosts out, may need more.
+        too_few, enough = enough, len(candidates)
+        assignment = mapped_without(enough)
+        if assignment is None:
+            return None
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            found = mapped_without(middle)
+            if found is None:
+                too_few = middle
+            else:
+                enough, assignment = middle, found
+    return Room(assignment, tuple(in_the_way(candidates[:enough], assignment, start, end)))
 
 
 def _no_place(context: PlanningContext, request: LeaseRequest, start: int, message: str) -> NotPlannableError:

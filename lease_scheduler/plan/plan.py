@@ -46,6 +46,7 @@ class Plan:
     :ivar needs: what ``plan.reach`` remembers of live leases, by id
     :ivar alike: what it remembers of the kinds of leases that there are
     :ivar images: where disk images are and when they are brought; none if that is not planned
+    :ivar puts: how many values were put so far, in trials too: a measure of work that is the same in every run
     """
 
     def __init__(self, site: Site) -> None:
@@ -62,6 +63,7 @@ class Plan:
         self.needs: dict[str, Need] = {}
         self.alike: dict[Hashable, Alike] = {}
         self.images: Images | None = None
+        self.puts = 0
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
         self._before: dict[str, Lease | None] = {}
@@ -103,6 +105,7 @@ class Plan:
         return lease
 
     def _note_change(self, lease: Lease) -> Lease | None:
+        self.puts += 1
         old = self.leases.get(lease.lease_id)
         if self._undo is not None:
             self._undo.append((lease.lease_id, old))
@@ -266,14 +269,20 @@ class Plan:
             np.concatenate([amounts if sign > 0 else -amounts for _, amounts, _, _, sign in parts], axis=1),
         )
 
-    def without(self, leases: Iterable[Lease], start: int) -> Availability:
-        """The availability if these leases held nothing from ``start`` on (haizea F29, "if preempting")."""
-        return self._applied(
-            (lease.request, (r.assignment, max(start, r.start), r.end, -1))
+    def without(
+        self, leases: Iterable[Lease], start: int, *, until: int = FOREVER, base: Availability | None = None
+    ) -> Availability:
+        """The availability if these leases held nothing in ``[start, until)`` (haizea F29, "if preempting").
+
+        :param base: the availability to begin with, the present one if none is given
+        """
+        changes = (
+            (lease.request, (r.assignment, max(start, r.start), min(until, r.end), -1))
             for lease in leases
             for r in lease.reservations
-            if r.end > start
+            if r.end > start and r.start < until
         )
+        return self._applied(changes, base)
 
     # -- hosts that are out of service -------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline
 from lease_scheduler.plan.displacing import make_room
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
-from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.exact import exact_reservation, find_room
 from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
 from lease_scheduler.plan.keeping import Present
 from lease_scheduler.plan.mapper import GREEDY
@@ -151,11 +151,12 @@ class Planner:
                 context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
             )
         may_preempt = lease.kind is LeaseKind.RESERVATION
-        reservation, in_the_way = place_exactly(
-            context, lease.request, start, now, may_preempt=may_preempt, present=present
-        )
-        make_room(context, in_the_way, start, reservation.end, now)
-        return self.plan.put(with_place(lease, reservation))
+        end = start + lease.request.duration + context.suspension.shutdown_time(lease.request)
+        with self.plan.tentative():
+            room = find_room(context, lease.request, start, end, now, may_preempt=may_preempt, present=present)
+            if not room.is_made:
+                make_room(context, room.in_the_way, start, end, now)
+            return self.plan.put(with_place(lease, exact_reservation(context, lease.request, room.assignment, start)))
 
     def place_most(
         self,

@@ -10,13 +10,17 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, Preempti
 from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
-from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.exact import exact_reservation, find_room
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
 #: Kinds of leases, each with how many of them; in the order of the kinds' names.
 Counts = tuple[tuple[str, int], ...]
+
+#: Values put into the plan that are as much work as a trial without any.
+_PUTS_OF_A_TRIAL = 10
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Trials:
 
     The plan is as it was after each trial.
 
-    :param limit: number of trials after which everything counts as refused, so that advice stays cheap
+    :param limit: number of trials after which everything counts as refused, so that advice stays cheap; a trial in
+        which many leases are moved counts as several
     """
 
     def __init__(self, planner: Planner, now: int, limit: int) -> None:
@@ -54,28 +59,34 @@ class Trials:
         """Return what a reservation or deadline lease would be granted, or None."""
         if self._left <= 0:
             return None
-        self._left -= 1
+        before = self._planner.plan.puts
         try:
             if request.kind is LeaseKind.RESERVATION and not request.moves_others:
                 return self._of_reservation(request)
             return self._of_any(request)
         except NotPlannableError:
             return None
+        finally:
+            self._left -= 1 + (self._planner.plan.puts - before) // _PUTS_OF_A_TRIAL
 
     def _of_reservation(self, request: LeaseRequest) -> Trial:
-        """Ask only who would have to make room, which is much cheaper than having them make it."""
-        assert request.start is not None
-        if request.start < self._now:
+        """Ask only who would have to make room where that is enough, as having them make it is much more work."""
+        start = request.start
+        assert start is not None
+        if start < self._now:
             raise NotPlannableError("its start has passed")
-        context = self._planner.context
-        place, in_the_way = place_exactly(context, request, request.start, self._now, may_preempt=True)
-        if any(
-            lease.kind is LeaseKind.DEADLINE or all(r.run_end <= request.start for r in lease.reservations)
-            for lease in in_the_way
-        ):
+        context, plan = self._planner.context, self._planner.plan
+        end = start + request.duration + context.suspension.shutdown_time(request)
+        with plan.trial():
+            room = find_room(context, request, start, end, self._now, may_preempt=True)
+            lost: Iterable[Lease] = room.in_the_way
             # A deadline lease may be moved and lose nothing, and so may one that only stops its servers by then.
-            return self._of_any(request)
-        return Trial(place, kinds_of(in_the_way))
+            if room.is_made or any(all(r.run_end <= start for r in lease.reservations) for lease in lost):
+                if not room.is_made:
+                    make_room(context, room.in_the_way, start, end, self._now)
+                lost = losing((old, plan.leases[old.lease_id]) for old in room.in_the_way)
+            place = exact_reservation(context, request, room.assignment, start)
+        return Trial(place, kinds_of(lost))
 
     def _of_any(self, request: LeaseRequest) -> Trial:
         plan = self._planner.plan
@@ -150,10 +161,14 @@ class Trials:
         What does not fit even there is refused. What fits there may still be refused, because a lease cannot leave in
         time: trials tell that.
         """
+        return self._planner.plan.without(self.possible_victims(request, start), start)
+
+    def possible_victims(self, request: LeaseRequest, start: int) -> list[Lease]:
+        """Return the leases that hold something after ``start`` and might be preempted for a request from then on."""
         plan, preemption = self._planner.plan, self._planner.context.preemption
         # Whoever may be preempted for a long request may be for a short one.
         shortest = replace(request, duration=1)
-        might = []
+        found = []
         for lease in plan.leases.values():
             terms = lease.request
             if not terms.preemptible or terms.preemption_mode is PreemptionMode.NONE or lease.is_offered:
@@ -161,8 +176,8 @@ class Trials:
             if not lease.reservations or lease.reservations[-1].end <= start:
                 continue
             if preemption.score(shortest, Victim(lease, 1, 0), start) >= 0:
-                might.append(lease)
-        return plan.without(might, start)
+                found.append(lease)
+        return found
 
 
 def losing(changes: Iterable[tuple[Lease, Lease]]) -> list[Lease]:

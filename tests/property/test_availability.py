@@ -109,6 +109,11 @@ def test_use_is_that_of_the_table(history: tuple[Availability, _Table, int], dat
     some = np.array(sorted(data.draw(st.sets(st.integers(0, table.capacity.shape[1] - 1)))), dtype=np.int64)
     used, changing = availability.at(start, some)
     np.testing.assert_array_equal(used, table.used[:, some, start])
+    interval = availability.within(start, end)
+    np.testing.assert_array_equal(interval.peak(start, end), peak)
+    extra = np.ones((_CLASSES + 1, len(some)), dtype=np.int64)
+    changed, interval = (each.changed(some, start, end, extra) for each in (availability, interval))
+    np.testing.assert_array_equal(interval.peak(start, end), changed.peak(start, end))
     needed = np.array(data.draw(st.lists(st.booleans(), min_size=len(table.capacity), max_size=len(table.capacity))))
     full = ((table.capacity - table.used[:-1, :, start])[needed] <= 0).any(axis=0).all()
     assert availability.is_full(start, needed) == full

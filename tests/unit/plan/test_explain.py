@@ -16,6 +16,7 @@ from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.trials import Trials
 
 from .conftest import VM, MakeLease, MakePlanner
 
@@ -212,6 +213,18 @@ def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have
         planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start), 1000)
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start - 1), 1000)
+
+
+def test_a_trial_in_which_many_leases_are_moved_counts_as_several(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """So advice stays cheap where reservations displace deadline leases, which takes far more work than looking."""
+    planner = make_planner(40)
+    for _ in range(40):
+        planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=100_000)), 0)
+    few, many = (make_lease(RESERVATION, nodes, 500, start=10).request for nodes in (1, 40))
+    trials = Trials(planner, 0, 7)
+    assert [trials.of(request) is not None for request in (few, many, few)] == [True, True, False]
 
 
 def test_nothing_is_offered_that_is_free_after_centuries_only(make_planner: MakePlanner, make_lease: MakeLease) -> None:
