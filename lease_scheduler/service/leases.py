@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
-from lease_scheduler.model.lease import Lease, NodeSet
+from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.changing import Change
@@ -76,7 +76,7 @@ class Leases:
                 if proposal is not None:
                     # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
-            # So do these.
+            # So may the cloud, which makes the groups.
             lease, groups = self._groups.given(lease, expires)
             try:
                 with self._site.transaction(expires), refusals(context):
@@ -181,12 +181,12 @@ class Leases:
 
     def _granted(self, lease: Lease) -> Answer:
         """A lease that there is a place for, as it is told."""
-        held = lease.reservations
+        held, endless = lease.reservations, lease.request.duration >= UNLIMITED
         return {
             "granted": True,
             "reason": "",
             "start": held[0].run_start if held else None,
-            "end": held[-1].run_end if held else None,
+            "end": held[-1].run_end if held and not endless else None,
             "hosts": self._site.store.units.ids(held[0].assignment) if held else [],
             "preempts": [],
             "preempted_kinds": {},

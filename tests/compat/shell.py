@@ -24,7 +24,10 @@ TOKEN = "any-token"
 class ReservationService(Protocol):
     """A running service without authentication, with an empty database and the hosts compute-1 to compute-4."""
 
-    url: str
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 /** The panel with everything about one lease. */
 
 import { getJson } from "./connection.js";
-import { duration, longInstant, number, plural, shortInstant } from "./format.js";
+import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { isOffered, remaining } from "./model.js";
 
 /** As wide as this the panel stands beside the view; narrower it covers everything. */
@@ -182,7 +182,7 @@ export class Details {
     const rows = perHost(holding.hosts, this.#model);
     const parts = [
       holding.run_start > holding.start ? `resumes for ${duration(holding.run_start - holding.start)}` : null,
-      `runs for ${duration(holding.run_end - holding.run_start)}`,
+      `runs ${spell(holding.run_end - holding.run_start)}`,
       holding.end > holding.run_end || holding.closing === "suspend" ? CLOSING[holding.closing] : null,
     ].filter(Boolean);
     const folded = make("details", "", make("summary", `${plural(rows.length, "host")}, ${plural(holding.hosts.length, "VM")}`));

@@ -42,6 +42,9 @@ export const compareNames = NAMES.compare;
 /** "1 host", "2 hosts". */
 export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** For how long something goes on: "for 2 h", or "without end". */
+export const spell = (seconds) => (seconds >= UNLIMITED ? duration(seconds) : `for ${duration(seconds)}`);
+
 /** A duration with its two largest units, or a dash if there is none. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return "–";

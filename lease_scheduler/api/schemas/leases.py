@@ -156,8 +156,8 @@ HOLDING = base.closed(
     {
         "start": base.ISO_DATE,
         "run_start": base.ISO_DATE,
-        "run_end": base.ISO_DATE,
-        "end": base.ISO_DATE,
+        "run_end": base.MAYBE_ISO_DATE,
+        "end": base.MAYBE_ISO_DATE,
         "closing": base.MAYBE_STRING,
         "hosts": base.array(base.STRING),
     },

@@ -16,6 +16,7 @@ from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_15, V1_16, Version
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 
 def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
@@ -81,10 +82,16 @@ def _end(view: Document) -> int:
     return _start(view) + int(view["duration"] or UNLIMITED)
 
 
+def is_endless(view: Document) -> bool:
+    """Whether a lease goes on until somebody ends it; what the planner takes for its end is none."""
+    return view["duration"] == UNLIMITED and LeaseState(view["state"]) not in FINAL_STATES
+
+
 def _extended(view: Document, with_hosts: bool) -> Document:
+    endless = is_endless(view)
     return {
         "start_date": lease_date(view["start"]),
-        "end_date": lease_date(view["end"]),
+        "end_date": None if endless else lease_date(view["end"]),
         "kind": view["kind"],
         "state": view["state"],
         "reason": view["reason"],
@@ -99,12 +106,15 @@ def _extended(view: Document, with_hosts: bool) -> Document:
         "accumulated": view["accumulated"],
         "maintenance": view["maintenance"],
         "version": view["version"],
-        "holdings": [_holding(holding, with_hosts) for holding in view["holdings"]],
+        "holdings": [_holding(holding, with_hosts, endless) for holding in view["holdings"]],
     }
 
 
-def _holding(holding: Document, with_hosts: bool) -> Document:
+def _holding(holding: Document, with_hosts: bool, endless: bool) -> Document:
+    """Hosts that a lease has or will have; without end where the lease has none."""
     shown: Document = {key: iso_date(holding[key]) for key in ("start", "run_start", "run_end", "end")}
+    if endless and holding["closing"] != "suspend":
+        shown |= {"run_end": None, "end": None}
     shown["closing"] = holding["closing"]
     if with_hosts:
         shown["hosts"] = [str(host) for host in holding["hosts"]]

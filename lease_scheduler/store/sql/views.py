@@ -7,6 +7,8 @@ from typing import Any
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
+from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 Document = dict[str, Any]
 Row = Mapping[str, Any]
@@ -124,6 +126,7 @@ def calendar_host(row: Any) -> Document:
 
 def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue_position: int | None) -> Document:
     """A lease on the calendar page."""
+    is_endless = row["duration"] == UNLIMITED and LeaseState(row["state"]) not in FINAL_STATES
     return {
         "id": row["id"],
         "name": row["name"],
@@ -133,7 +136,7 @@ def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue
         "reason": row["reason"],
         "submitted": row["submitted"],
         "start": row["planned_start"],
-        "end": row["planned_end"],
+        "end": None if is_endless else row["planned_end"],
         "deadline": row["deadline"],
         "offered_until": row["offered_until"],
         "duration": row["duration"],

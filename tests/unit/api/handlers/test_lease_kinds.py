@@ -359,3 +359,23 @@ def test_deleted_leases_and_history(member: Client) -> None:
     assert client.get(f"/v1/leases/{lease_id}/history").json == {
         "history": [{"time": "2030-01-31T12:00:30Z", "from": "new", "to": "cancelled", "reason": "because"}]
     }
+
+
+def test_a_lease_without_end_says_so(member: Client, site: Site) -> None:
+    """What the planner takes for its end is none; Blazar's clients know leases with an end only."""
+    made = member.at("latest").post("/v1/leases", {"name": "x", "kind": "best-effort", "nodes": NODES})
+    lease_id = made.get_json()["lease"]["id"]
+    holding = {"start": 0, "run_start": 0, "closing": "shutdown", "hosts": ["1"]}
+    until = {**holding, "run_end": UNLIMITED, "end": UNLIMITED}
+    put_away = {**holding, "run_end": 3_600, "end": 3_700, "closing": "suspend"}
+    site.views[lease_id] |= {"state": "active", "start": 0, "end": UNLIMITED, "holdings": [put_away, until]}
+    shown = member.at("latest").get(f"/v1/leases/{lease_id}").get_json()["lease"]
+    assert (shown["duration"], shown["end_date"]) == (None, None)
+    assert [(each["run_end"], each["end"]) for each in shown["holdings"]] == [
+        ("1970-01-01T01:00:00Z", "1970-01-01T01:01:40Z"),
+        (None, None),
+    ]
+    assert member.at("1.0").get(f"/v1/leases/{lease_id}").get_json()["lease"]["end_date"].startswith("2069-")
+    site.views[lease_id] |= {"state": "done", "end": 7_200, "ended": 7_200}
+    over = member.at("latest").get(f"/v1/leases/{lease_id}").get_json()["lease"]
+    assert over["end_date"] == "1970-01-01T02:00:00.000000"
