@@ -1,6 +1,7 @@
 /** The panel with everything about one lease. */
 
 import { getJson } from "./connection.js";
+import { definitions, make, table } from "./elements.js";
 import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { isOffered, remaining } from "./model.js";
 
@@ -12,39 +13,6 @@ const OPEN_HOSTS = 12;
 const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
 /** Keys of a reservation that say nothing to people or stand elsewhere. */
 const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
-
-/** An element with a text and children. */
-function make(tag, text = "", ...children) {
-  const element = document.createElement(tag);
-  if (text) element.textContent = text;
-  element.append(...children);
-  return element;
-}
-
-/** A list of names and values; pairs without a value are left out. */
-function definitions(pairs) {
-  const list = make("dl");
-  for (const [key, value] of pairs) {
-    if (value === null || value === undefined || value === "") continue;
-    list.append(make("div", "", make("dt", key), make("dd", value)));
-  }
-  return list;
-}
-
-/** A table with a head. */
-function table(caption, heads, rows) {
-  const element = make("table");
-  element.append(make("caption", caption));
-  const head = element.createTHead().insertRow();
-  for (const text of heads) {
-    const cell = make("th", text);
-    cell.scope = "col";
-    head.append(cell);
-  }
-  const body = element.createTBody();
-  for (const texts of rows) body.append(make("tr", "", ...texts.map((text) => make("td", text))));
-  return element;
-}
 
 /** How many VMs each host has, by the order of the hosts. */
 function perHost(hosts, model) {

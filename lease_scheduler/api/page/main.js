@@ -1,6 +1,7 @@
 /** Puts the parts of the page together. */
 
 import { Announcer } from "./announcer.js";
+import { Availability } from "./availability.js";
 import { Clock } from "./clock.js";
 import { LEASE_COLUMNS, queueColumns } from "./columns.js";
 import { Connection, token } from "./connection.js";
@@ -250,6 +251,7 @@ listen(element("chart"), timeline, {
     announcer.say([lease.name, lease.kind, lease.state, ...times(lease)].join(", "));
   },
 });
+new Availability(element("view-free"));
 listenTools();
 listenTabs(choose);
 fillLegend(element("legend"));

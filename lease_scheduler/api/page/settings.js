@@ -2,7 +2,7 @@
 
 import { GROUPS, KINDS, groupOf } from "./model.js";
 
-export const VIEWS = ["timeline", "queue", "leases"];
+export const VIEWS = ["timeline", "queue", "leases", "free"];
 
 /** Values of a list that are known; all of them if there is no list. */
 function chosen(text, known) {

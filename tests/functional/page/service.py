@@ -97,6 +97,7 @@ class Service:
         self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.history: dict[str, list[Document]] = {}
         self.reservations: dict[str, list[Document]] = {}
+        self.availability: Document | None = None
         self._hosts: list[Document] = []
         self._leases: dict[str, Document] = {}
         self._removed: dict[str, int] = {}
@@ -145,6 +146,8 @@ class Service:
         parts = path.strip("/").split("/")
         if parts == ["v1", "calendar"]:
             return self._calendar(query)
+        if parts == ["v1", "availability"]:
+            return None if self.availability is None else {"availability": self.availability}
         if parts[:2] == ["v1", "leases"] and len(parts) > 2:
             if parts[3:] == ["history"]:
                 return {"history": self.history.get(parts[2], [])}

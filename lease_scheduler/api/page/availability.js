@@ -1,0 +1,76 @@
+/** The view that tells when nodes can be had: with preemption of others, and without. */
+
+import { getJson } from "./connection.js";
+import { make, table } from "./elements.js";
+import { number, shortInstant } from "./format.js";
+
+/** More stretches of time than this are not listed. */
+const LISTED = 50;
+
+const seconds = (text) => (text === null ? null : Date.parse(text) / 1000);
+
+/** "2 best-effort leases, 1 deadline lease", or none. */
+function preempted(kinds) {
+  const texts = Object.entries(kinds).map(([kind, count]) => `${number(count)} ${kind} ${count === 1 ? "lease" : "leases"}`);
+  return texts.join(", ") || "none";
+}
+
+/** One of the two answers: from when on, and in which stretches of time. */
+function answer(title, found, withKinds) {
+  const heads = ["From", "Until", "Nodes", ...(withKinds ? ["Preempted"] : [])];
+  const rows = found.windows.slice(0, LISTED).map((window) => [
+    shortInstant(seconds(window.start)),
+    shortInstant(seconds(window.end)),
+    number(window.count),
+    ...(withKinds ? [preempted(window.preempted_kinds)] : []),
+  ]);
+  const first = found.earliest === null ? "Not within the next week." : `From ${shortInstant(seconds(found.earliest))} on.`;
+  const more = found.windows.length - rows.length;
+  return make(
+    "section", "",
+    make("h3", title),
+    make("p", first),
+    ...(rows.length ? [table("Stretches of time; UTC", heads, rows)] : []),
+    ...(more > 0 ? [make("p", `${number(more)} more, later ones.`)] : []),
+  );
+}
+
+export class Availability {
+  #form;
+  #answer;
+  #asked = 0;
+
+  /** @param {HTMLElement} section has a form and an element of the class answer */
+  constructor(section) {
+    this.#form = section.querySelector("form");
+    this.#answer = section.querySelector(".answer");
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#ask();
+    });
+  }
+
+  async #ask() {
+    const query = new URLSearchParams();
+    for (const [key, value] of new FormData(this.#form)) {
+      if (value) query.set(key, key === "duration" ? `${Math.round(value * 3600)}` : value);
+    }
+    const number = (this.#asked += 1);
+    this.#answer.setAttribute("aria-busy", "true");
+    let shown;
+    try {
+      const { availability } = await getJson(`v1/availability?${query}`);
+      shown = [
+        answer("As a reservation, which may preempt others", availability, true),
+        answer("Without preempting anybody", availability.free, false),
+      ];
+    } catch (error) {
+      shown = [make("p", error.status ? error.message : "The server does not answer.")];
+      shown[0].className = "refused";
+    }
+    // An older question may be answered later.
+    if (number !== this.#asked) return;
+    this.#answer.replaceChildren(...shown);
+    this.#answer.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,34 @@
+/** Elements of the page that are made of texts. */
+
+/** An element with a text and children. */
+export function make(tag, text = "", ...children) {
+  const element = document.createElement(tag);
+  if (text) element.textContent = text;
+  element.append(...children);
+  return element;
+}
+
+/** A list of names and values; pairs without a value are left out. */
+export function definitions(pairs) {
+  const list = make("dl");
+  for (const [key, value] of pairs) {
+    if (value === null || value === undefined || value === "") continue;
+    list.append(make("div", "", make("dt", key), make("dd", value)));
+  }
+  return list;
+}
+
+/** A table with a head. */
+export function table(caption, heads, rows) {
+  const element = make("table");
+  element.append(make("caption", caption));
+  const head = element.createTHead().insertRow();
+  for (const text of heads) {
+    const cell = make("th", text);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const body = element.createTBody();
+  for (const texts of rows) body.append(make("tr", "", ...texts.map((text) => make("td", text))));
+  return element;
+}
