@@ -30,6 +30,8 @@ class Problem(StrEnum):
     MISSING = "missing"
     DIFFERENT = "different"
     LEFT_OVER = "left_over"
+    #: It is on a host for leases, and no lease explains it.
+    INTRUDING = "intruding"
 
 
 class Presence(StrEnum):

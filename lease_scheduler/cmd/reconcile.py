@@ -57,7 +57,7 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     with own_engine(conf) as methods:
         # It has repaired when it came to lead; what takes its time is waited for.
         end = time.monotonic() + _REPAIR_LIMIT
-        while methods["reconcile"](OPERATOR, dry_run=True)["differences"] and time.monotonic() < end:
+        while _repairable(methods["reconcile"](OPERATOR, dry_run=True)) and time.monotonic() < end:
             methods["reconcile"](OPERATOR)
             time.sleep(_PAUSE)
         left = methods["reconcile"](OPERATOR, dry_run=True)["differences"]
@@ -65,6 +65,11 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     differences = [{**each, "repairable": (each["kind"], each["name"]) not in names} for each in found["differences"]]
     repaired = {"repaired": len(differences) - len(left)}
     return {"repaired": repaired, "differences": differences}
+
+
+def _repairable(answer: Answer) -> list[Any]:
+    """What is worth waiting for."""
+    return [each for each in answer["differences"] if each["repairable"]]
 
 
 def _tell(answer: Answer) -> None:

@@ -86,6 +86,12 @@ OPTIONS: list[cfg.Opt] = [
         help="Seconds after the planned start of a lease when a server that was told to leave its host, and has not, "
         "counts as one that stays; the lease then gets another host or does without this one.",
     ),
+    cfg.BoolOpt(
+        "ordinary_servers",
+        default=False,
+        help="Whether ordinary servers may be on hosts of the pool, as with on_demand_horizon of nova-scheduler. If "
+        "not, each of them is told to operators when leases and cloud are compared, before a lease needs its host.",
+    ),
     cfg.FloatOpt(
         "lost_after",
         default=60.0,

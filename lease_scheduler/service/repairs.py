@@ -50,6 +50,8 @@ class Repairs:
         self._short = {lease_id for lease_id, document in work.documents.items() if document.degraded}
         # Leases whose trust is gone.
         self._untrusted: frozenset[str] = frozenset()
+        # Servers on hosts for leases that no lease explains.
+        self._intruding: frozenset[str] = frozenset()
 
     # -- within a transaction --------------------------------------------------------------------------------
 
@@ -72,6 +74,7 @@ class Repairs:
                 counts["repaired"] += 1
         self._tell_of_lost_capacity({each.lease_id: each for each in differences if each.host is not None})
         self._tell_of_lost_trusts(differences)
+        self._tell_of_intruders(differences)
         return counts
 
     def _adjust(self, lease_id: str) -> None:
@@ -115,6 +118,13 @@ class Repairs:
             told = replace(lease, reason=_NO_TRUST)
             self._work.notify(document_message(TRUST_MISSING, told, document, self._work.now))
         self._untrusted = untrusted
+
+    def _tell_of_intruders(self, differences: Iterable[Difference]) -> None:
+        intruding = [each for each in differences if each.problem is Problem.INTRUDING]
+        for each in intruding:
+            if each.name not in self._intruding:
+                LOG.warning("server %s belongs to no lease: %s", each.name, each.detail)
+        self._intruding = frozenset(each.name for each in intruding)
 
     # -- outside of one ----------------------------------------------------------------------------------------
 

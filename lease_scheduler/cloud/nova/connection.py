@@ -187,6 +187,7 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
             conf.blazar.profile, conf.blazar.preemptible_servers == "delete", conf.blazar.before_end == "snapshot"
         ),
         snapshots=SnapshotOptions(conf.blazar.image_prefix, group.image_timeout),
+        tells_trespassers=not group.ordinary_servers,
     )
     return NovaDriver(
         clock,

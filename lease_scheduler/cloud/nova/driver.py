@@ -71,6 +71,7 @@ class DriverOptions:
     :ivar operations_per_host: the same on one host
     :ivar boot_timeout: seconds after which a server that is not there yet has failed
     :ivar snapshots: of images that are made of servers
+    :ivar tells_trespassers: whether ordinary servers have no right to be on hosts of the pool
     :ivar blazar: what is done for Blazar's clients
     """
 
@@ -82,6 +83,7 @@ class DriverOptions:
     snapshots: SnapshotOptions = field(default_factory=SnapshotOptions)
     intruders: IntruderOptions = field(default_factory=IntruderOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
+    tells_trespassers: bool = True
 
 
 _DEFAULTS = DriverOptions()
@@ -166,7 +168,17 @@ class NovaDriver:
         )
         broken = None if user_id is None else BrokenImages(glance, nova, user_id, options.lost.stalled_after)
         self._survey = Survey(
-            clock, nova, aggregates, placement, nodes, servers, reservations, freepool, trusts, broken
+            clock,
+            nova,
+            aggregates,
+            placement,
+            nodes,
+            servers,
+            reservations,
+            freepool,
+            trusts,
+            broken,
+            tells_trespassers=options.tells_trespassers,
         )
         self._left_over = LeftOver(aggregates, lease_flavors, placement, server_groups, end_trust, broken)
         self._pool: frozenset[str] = frozenset()

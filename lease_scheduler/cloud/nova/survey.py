@@ -15,7 +15,7 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
 from lease_scheduler.cloud.driver import Expectation, StepFailedError, WaitingClock
-from lease_scheduler.cloud.nova import names, needs, wanted
+from lease_scheduler.cloud.nova import names, needs, trespassers, wanted
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
@@ -44,6 +44,7 @@ class Survey:
     :param freepool: name of the aggregate of all hosts that leases may use
     :param trusts: gives the ids of the trusts that were given to the service
     :param images: finds what was left of shelving
+    :param tells_trespassers: whether ordinary servers have no right to be on hosts of the pool
     """
 
     def __init__(
@@ -58,6 +59,8 @@ class Survey:
         freepool: str,
         trusts: Callable[[], Collection[str]] | None,
         images: BrokenImages | None,
+        *,
+        tells_trespassers: bool = True,
     ) -> None:
         self._clock = clock
         self._nova = nova
@@ -69,6 +72,7 @@ class Survey:
         self._freepool = freepool
         self._trusts = trusts
         self._images = images
+        self._tells_trespassers = tells_trespassers
         # What a provider has, as long as its generation does not change. What is taken of it may change all the same.
         self._inventories: dict[str, tuple[int, Mapping[str, Mapping[str, Any]]]] = {}
 
@@ -91,7 +95,13 @@ class Survey:
         left_over += self._look_at_trusts(items, found)
         if self._images is not None:
             left_over += self._try("images", self._images.find)
-        return [*without_host, *self._explain(compare(items, found), expectations), *left_over]
+        intruding = trespassers.find(servers, aggregates.values(), self._freepool, self._services(pool))
+        found_there = list(intruding) if self._tells_trespassers else []
+        return [*without_host, *self._explain(compare(items, found), expectations), *left_over, *found_there]
+
+    def _services(self, pool: Collection[str]) -> dict[str, str]:
+        """Return the names of hosts of the pool by their compute services."""
+        return {node.service: name for name in pool if (node := self._nodes.find(name)) is not None}
 
     # -- what should be there --------------------------------------------------------------------------------
 
@@ -99,8 +109,7 @@ class Survey:
         self, expectations: Iterable[Expectation], aggregates: Mapping[str, Aggregate], pool: Collection[str]
     ) -> tuple[list[Item], list[Difference]]:
         taken_out = self._reservations.taken_out()
-        services = {node.service for name in pool if (node := self._nodes.find(name)) is not None}
-        items = wanted.pool(self._freepool, services - taken_out) if pool else []
+        items = wanted.pool(self._freepool, self._services(pool).keys() - taken_out) if pool else []
         impossible = []
         for expectation in expectations:
             order = expectation.order

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.engine.interfaces import OperationKind
+from lease_scheduler.service.reconcile import as_document
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
 
@@ -133,3 +136,28 @@ def test_a_server_that_an_operator_deleted_is_made_again(make_service: MakeServi
     assert service.site.reconcile().repaired["repaired"] == 1
     assert wait_until(lambda: lease_id in begun, LIMIT)
     assert service.is_in(lease_id, "active")()
+
+
+def test_servers_that_no_lease_explains_are_told_once(
+    make_service: MakeService, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Before a lease needs their host; nothing is done about them."""
+    service = make_service()
+    detail = "of project physics, on host compute-1"
+    found = [Difference(Kind.SERVER, Problem.INTRUDING, name, None, detail, is_ours_to_mend=False) for name in "ab"]
+    service.cloud.differing = found[:1]
+    told = service.site.reconcile(dry_run=True)
+    assert as_document(told)["differences"][0] | {"detail": ""} == {
+        "kind": "server",
+        "problem": "intruding",
+        "name": "a",
+        "lease_id": None,
+        "detail": "",
+        "repairable": False,
+    }
+    for _ in range(3):
+        assert not any(service.site.reconcile().repaired.values())
+    service.cloud.differing = found
+    service.site.reconcile()
+    said = [each.getMessage() for each in caplog.records if "belongs to no lease" in each.getMessage()]
+    assert said == [f"server {name} belongs to no lease: {detail}" for name in "ab"]
