@@ -235,6 +235,10 @@ class Driver(Protocol):
         """
         ...
 
+    def cannot_leave(self) -> str | None:
+        """Return why it cannot be told what is there without any lease, or None."""
+        ...
+
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
         """Remove what is there without any lease, once there are neither leases nor hosts in the pool.
 

@@ -349,6 +349,10 @@ class EmulatedCloud:
         """See ``Driver.remove_left_over``."""
         return 0
 
+    def cannot_leave(self) -> str | None:
+        """See ``Driver.cannot_leave``."""
+        return None
+
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
         """See ``Driver.leave``: there is nothing without leases."""
         return frozenset()

@@ -15,7 +15,7 @@ from lease_scheduler.cmd.operator import LOOK_LIMIT, OPERATOR
 from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
-from lease_scheduler.service.uninstall import lines, list_all
+from lease_scheduler.service.uninstall import lines, list_all, refuse_live_leases, refuse_mistakes
 
 #: Real seconds between two looks at how far it is.
 _PAUSE = 1.0
@@ -51,13 +51,16 @@ def add_to(commands: Any) -> None:
 def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     leads = engine_leads(conf)
     if options.dry_run:
-        for line in lines(_list(conf, leads=leads)):
+        try:
+            found = _list(conf, leads=leads)
+        except RefusedError as error:
+            raise InvalidValueError("uninstall", error.message) from error
+        for line in lines(found):
             print(line)
         print("nothing was changed")
         return
-    if not leads and not options.end_leases:
-        # An engine would begin to carry out what is due.
-        _refuse_live_leases(conf)
+    if not leads:
+        _refuse(conf, end_leases=options.end_leases)
     with _going_on(conf, options, leads=leads) as go_on:
         answer = _until_over(go_on, options.limit)
     if answer["reload"]:
@@ -74,11 +77,18 @@ def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
         return list_all(site)
 
 
-def _refuse_live_leases(conf: cfg.ConfigOpts) -> None:
+def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
+    """Refuse before an engine of our own begins to carry out what is due.
+
+    :raises InvalidValueError: leases would go on, or it cannot be told what is ours
+    """
     with engine_at_rest(conf) as site:
-        live = len(site.engine.live_leases())
-    if live:
-        raise InvalidValueError("--end-leases", f"{live} leases are not over; wait for them, or have them end")
+        try:
+            refuse_mistakes(site)
+            if not end_leases:
+                refuse_live_leases(site)
+        except RefusedError as error:
+            raise InvalidValueError("uninstall", error.message) from error
 
 
 @contextmanager

@@ -45,12 +45,13 @@ class Uninstall:
 
         :param end_leases: whether leases that are not over end now
         :param keep_providers: whether the empty resource providers of slots stay
-        :raises RefusedError: there are live leases, and they are not to end
+        :raises RefusedError: there are live leases or series that are not to end, or it cannot be told what is ours
         """
         site = self._site
+        refuse_mistakes(site)
         live = [lease.lease_id for lease in site.engine.live_leases()]
-        if live and not end_leases:
-            raise RefusedError(409, f"{len(live)} leases are not over; wait for them, or have them end (--end-leases)")
+        if not end_leases:
+            refuse_live_leases(site)
         for series_id in list(site.series) if end_leases else ():
             self._series.delete(context, series_id)
         for lease_id in live:
@@ -75,8 +76,33 @@ class Uninstall:
             self._pool.delete_host(context, str(host_id))
 
 
+def refuse_mistakes(site: SiteEngine) -> None:
+    """See that what is removed is ours, before anything is.
+
+    :raises RefusedError: it cannot be told
+    """
+    problem = site.driver.cannot_leave()
+    if problem is not None:
+        raise RefusedError(409, f"nothing is removed: {problem}")
+
+
+def refuse_live_leases(site: SiteEngine) -> None:
+    """See that no lease is to go on, or to come.
+
+    :raises RefusedError: one is
+    """
+    live, series = len(site.engine.live_leases()), len(site.series)
+    if live or series:
+        said = f"{live} leases are not over" + (f", {series} series go on" if series else "")
+        raise RefusedError(409, f"{said}; wait for them, or have them end (--end-leases)")
+
+
 def list_all(site: SiteEngine) -> dict[str, Any]:
-    """Return all leases, hosts and things in the cloud that are there at present."""
+    """Return all leases, series, hosts and things in the cloud that are there at present.
+
+    :raises RefusedError: it cannot be told what is ours
+    """
+    refuse_mistakes(site)
     live = site.engine.live_leases()
     leases = [
         {
@@ -90,6 +116,7 @@ def list_all(site: SiteEngine) -> dict[str, Any]:
     things = [*site.driver.differences([], {}, [host.name for host in site.hosts.values()])]
     return {
         "leases": leases,
+        "series": [{"id": each.series_id, "name": each.name} for each in site.series.values()],
         "hosts": sorted(host.name for host in site.hosts.values()),
         "floating_ips": sorted(ip.floating_ip_address for ip in site.floating_ips.values()),
         "things": [
@@ -114,6 +141,7 @@ def _of_ours(site: SiteEngine, things: list[Difference]) -> list[Difference]:
 def lines(found: Mapping[str, Any]) -> list[str]:
     """Return what ``list_all`` has found, a line each, for people."""
     leases = [f"lease {each['id']} ({each['name']}, {each['state']}) ends" for each in found["leases"]]
+    leases += [f"series {each['id']} ({each['name']}) ends" for each in found["series"]]
     hosts = [f"host {name} leaves the pool" for name in found["hosts"]]
     addresses = [f"floating IP {address} leaves the pool" for address in found["floating_ips"]]
     things = [f"{each['kind']} {each['name']} is removed" for each in found["things"]]

@@ -305,6 +305,10 @@ class NovaDriver:
         """See ``Driver.remove_left_over``."""
         return self._left_over.remove(left_over, live)
 
+    def cannot_leave(self) -> str | None:
+        """See ``Driver.cannot_leave``."""
+        return self._freepool.mistake()
+
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
         """See ``Driver.leave``."""
         self._precaching.clear()

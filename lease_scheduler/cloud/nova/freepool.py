@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import Lock
 
-from lease_scheduler.cloud.nova.aggregates import Aggregates
+from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
+from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova import aggregates as metadata
 
 
@@ -25,7 +26,9 @@ class Freepool:
         """Have it be the hosts of the pool, but for those that were taken out.
 
         :param taken_out: gives these
+        :raises InvalidValueError: another aggregate is the pool
         """
+        self._refuse_mistake()
         with self._lock:
             self._pool = frozenset(pool)
             if not pool and self._aggregates.find(self._name) is None:
@@ -36,7 +39,29 @@ class Freepool:
     def hosts(self) -> frozenset[str]:
         """Those that it has now."""
         found = self._aggregates.find(self._name)
-        return frozenset() if found is None else found.hosts
+        return frozenset() if found is None or self.mistake() is not None else found.hosts
+
+    def mistake(self) -> str | None:
+        """Return why the name is not that of the pool, or None.
+
+        Whoever names an aggregate of somebody else's must not have its hosts replaced, or the aggregate removed.
+        """
+        found = self._aggregates.find(self._name)
+        if found is not None and _is_pool(found):
+            return None
+        pools = sorted(each.name for each in self._aggregates.all() if _is_pool(each))
+        if not pools:
+            # It is made, or taken over as it is, when the first host comes into the pool.
+            return None
+        found_names = ", ".join(pools)
+        return (
+            f"the pool is aggregate {found_names} (lease:pool=true) and not {self._name}; name that one, or rename it"
+        )
+
+    def _refuse_mistake(self) -> None:
+        mistake = self.mistake()
+        if mistake is not None:
+            raise InvalidValueError("[nova] aggregate_freepool_name", mistake)
 
     def announce(self, starts: Mapping[str, int]) -> None:
         """Have it say when leases begin on its hosts.
@@ -52,7 +77,11 @@ class Freepool:
         self._aggregates.set_metadata(self._name, {**said, **outdated})
 
     def remove(self) -> None:
-        """Remove the aggregate; whatever hosts it has are everybody's."""
+        """Remove the aggregate; whatever hosts it has are everybody's.
+
+        :raises InvalidValueError: another aggregate is the pool
+        """
+        self._refuse_mistake()
         with self._lock:
             self._aggregates.remove(self._name)
 
@@ -66,3 +95,7 @@ class Freepool:
         with self._lock:
             # Before anybody has said what the pool is, it is what it was.
             self._aggregates.add(self._name, [host for host in hosts if self._pool is None or host in self._pool])
+
+
+def _is_pool(aggregate: Aggregate) -> bool:
+    return metadata.is_true(aggregate.metadata.get(metadata.POOL))

@@ -1,0 +1,87 @@
+"""The aggregate of the pool, and a name that is not its."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lease_scheduler.cloud.nova.aggregates import Aggregates
+from lease_scheduler.cloud.nova.freepool import Freepool
+from lease_scheduler.model.errors import InvalidValueError
+
+
+class _Nova:
+    """Aggregates as Nova has them; also what novaclient calls ``aggregates``."""
+
+    def __init__(self, **aggregates: list[str]) -> None:
+        self.made = [
+            SimpleNamespace(id=number, name=name, hosts=list(hosts), metadata={}, availability_zone=None)
+            for number, (name, hosts) in enumerate(aggregates.items(), start=1)
+        ]
+        self.aggregates = self
+
+    def list(self) -> list[SimpleNamespace]:
+        return list(self.made)
+
+    def get(self, number: int) -> SimpleNamespace:
+        return next(each for each in self.made if each.id == number)
+
+    def create(self, name: str, zone: str | None) -> SimpleNamespace:
+        found = SimpleNamespace(id=len(self.made) + 1, name=name, hosts=[], metadata={}, availability_zone=zone)
+        self.made.append(found)
+        return found
+
+    def delete(self, found: Any) -> None:
+        self.made = [each for each in self.made if each.id != found.id]
+
+    @staticmethod
+    def add_host(found: Any, host: str) -> None:
+        found.hosts.append(host)
+
+    @staticmethod
+    def remove_host(found: Any, host: str) -> None:
+        found.hosts.remove(host)
+
+    @staticmethod
+    def set_metadata(found: Any, metadata: dict[str, str]) -> None:
+        found.metadata.update(metadata)
+
+    def hosts(self) -> dict[str, list[str]]:
+        return {each.name: sorted(each.hosts) for each in self.made}
+
+
+def _freepool(nova: _Nova, name: str = "freepool") -> Freepool:
+    return Freepool(Aggregates(nova), name)
+
+
+def test_it_is_made_or_taken_over_when_hosts_come_into_the_pool() -> None:
+    """Blazar has made one, or an operator."""
+    for nova in (_Nova(ssd=["one"]), _Nova(ssd=["one"], freepool=["one", "two"])):
+        freepool = _freepool(nova)
+        assert freepool.mistake() is None
+        freepool.keep(["one"], list)
+        assert (nova.hosts(), freepool.hosts()) == ({"ssd": ["one"], "freepool": ["one"]}, {"one"})
+        freepool.remove()
+        assert nova.hosts() == {"ssd": ["one"]}
+        # Twice.
+        freepool.remove()
+
+
+@pytest.mark.parametrize("name", ["ssd", "nowhere"])
+def test_a_wrong_name_changes_nothing(name: str) -> None:
+    """As with the configuration of somebody else's cloud, or an option that was misspelt."""
+    nova = _Nova(ssd=["one", "two"])
+    _freepool(nova).keep(["three"], list)
+    before = nova.hosts()
+    wrong = _freepool(nova, name)
+    assert wrong.mistake() == (
+        f"the pool is aggregate freepool (lease:pool=true) and not {name}; name that one, or rename it"
+    )
+    for call in (lambda: wrong.keep(["three"], list), lambda: wrong.keep([], list), wrong.remove):
+        with pytest.raises(InvalidValueError, match="aggregate_freepool_name"):
+            call()
+    # Its hosts are not taken for those of the pool.
+    assert wrong.hosts() == frozenset()
+    assert nova.hosts() == before
