@@ -21,10 +21,6 @@ FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
 #: Scheduler hint with the name of the host that the plan has for a server of a lease.
 _PLANNED_HOST = "lease:host"
 
-#: Scheduler hint by which nova-api marks the rebuild of a server on its host. Nova lets tenants send it as well.
-_CHECK_TYPE = "_nova_check_type"
-_REBUILD = "rebuild"
-
 
 def read_boot(spec: Any) -> Boot:
     """The part of Nova's ``RequestSpec`` that counts."""
@@ -34,17 +30,7 @@ def read_boot(spec: Any) -> Boot:
         tuple(name for hint in HINTS for name in _hint(spec, hint)),
         extra_specs.get(FLAVOR_LEASE) or extra_specs.get(_FLAVOR_RESERVATION),
         any(is_true(extra_specs.get(key)) for key in FLAVOR_PREEMPTIBLE),
-        _is_marked_as_rebuild(spec) and not is_rebuild(spec),
     )
-
-
-def is_rebuild(spec: Any) -> bool:
-    """Whether a server is rebuilt where it is: nova-api forces its host, as only administrators can otherwise."""
-    return _is_marked_as_rebuild(spec) and bool("force_hosts" in spec and spec.force_hosts)
-
-
-def _is_marked_as_rebuild(spec: Any) -> bool:
-    return _REBUILD in _hint(spec, _CHECK_TYPE)
 
 
 def planned_host(spec: Any) -> str | None:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import nova.conf
-from nova.scheduler import filters
+from nova.scheduler import filters, utils
 from oslo_log import log
 
 from lease_scheduler.nova import options
 from lease_scheduler.nova.aggregates import HostLeases, Reader, read_host
-from lease_scheduler.nova.boots import is_rebuild, read_boot
+from lease_scheduler.nova.boots import read_boot
 from lease_scheduler.nova.rules import Boot, refusal
 
 LOG = log.getLogger(__name__)
@@ -27,8 +27,8 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
 
     # All servers of one request belong to the same lease, or to none.
     run_filter_once_per_request = True
-    # A rebuild stays where it is, but Nova takes a request for one if a tenant's hint says so.
-    RUN_ON_REBUILD = True
+    # A rebuild stays where it is.
+    RUN_ON_REBUILD = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,8 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         :param filter_obj_list: hosts as nova-scheduler sees them
         :param spec_obj: Nova's ``RequestSpec``
         """
-        if is_rebuild(spec_obj):
+        # Nova's base class asks this for each host.
+        if utils.request_is_rebuild(spec_obj):
             yield from filter_obj_list
             return
         boot, reader, now = read_boot(spec_obj), Reader(self._freepool), int(time.time())
@@ -65,8 +66,6 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         :param host_state: the host as nova-scheduler sees it
         :param filter_properties: Nova's ``RequestSpec``
         """
-        if is_rebuild(filter_properties):
-            return True
         found = read_host(host_state.aggregates, self._freepool, host_state.host)
         boot = read_boot(filter_properties)
         return self._refusal(host_state, filter_properties, boot, found, int(time.time())) is None

@@ -18,14 +18,12 @@ class Boot:
     :ivar hints: leases that its scheduler hints name; it must get a host that all of them have
     :ivar flavor_lease: lease that its flavor belongs to, none if that is an ordinary one
     :ivar preemptible: whether its flavor says that it gives way to leases
-    :ivar poses_as_rebuild: whether its hints say that it is on its host already, and Nova did not say so
     """
 
     project_id: str
     hints: tuple[str, ...] = ()
     flavor_lease: str | None = None
     preemptible: bool = False
-    poses_as_rebuild: bool = False
 
     @property
     def leases(self) -> tuple[str, ...]:
@@ -57,9 +55,6 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
 
     :param now: seconds since the epoch
     """
-    if boot.poses_as_rebuild and (host.in_pool or host.held_by):
-        # Nova claims nothing in Placement for it, so it would take what others have, even with a flavor of a lease.
-        return "the hint _nova_check_type is Nova's own; boot without it"
     if boot.leases:
         return _refusal_in_lease(boot, host, now)
     by_owner = _refusal_by_owner(host, now)

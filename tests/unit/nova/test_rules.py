@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
@@ -172,20 +172,6 @@ class TestWithoutLease:
         assert refusal(PREEMPTIBLE, HostLeases(), NOW, Rules(allow_preemptibles=False)) is None
 
 
-class TestWhoPosesAsARebuild:
-    """Nova runs no other filter and claims nothing in Placement for such a request, be it with a flavor of a lease."""
-
-    @pytest.mark.parametrize("host", [held(), held(MINE), held(SHARED), HostLeases((MINE,)), HostLeases(in_pool=True)])
-    def test_they_keep_off_the_pool_and_off_leases(self, host: HostLeases) -> None:
-        for boot in (PLAIN, PREEMPTIBLE, HINT, Boot("physics", ("L2",), flavor_lease="L2")):
-            posing = replace(boot, poses_as_rebuild=True)
-            reason = refusal(posing, host, NOW, Rules(on_demand_horizon=0))
-            assert reason == "the hint _nova_check_type is Nova's own; boot without it"
-
-    def test_elsewhere_they_are_nova_s_business(self) -> None:
-        assert refusal(Boot("physics", poses_as_rebuild=True), HostLeases(), NOW, Rules()) is None
-
-
 LEASES = st.builds(
     HeldBy,
     st.frozensets(st.sampled_from(["L1", "L2", "L3"]), min_size=1, max_size=1),
@@ -203,7 +189,6 @@ BOOTS = st.builds(
     st.sampled_from(["physics", "biology"]),
     st.lists(st.sampled_from(["L1", "L2", "L3"]), max_size=2).map(tuple),
     st.none() | st.sampled_from(["L1", "L2", "L3"]),
-    st.booleans(),
     st.booleans(),
 )
 
@@ -223,9 +208,7 @@ def test_who_gets_on_a_host_for_leases_whatever_they_ask_for(
         return
     taken_whole = [held for held in host.held_by if held.exclusive and held.vacated_from <= now]
     named = {name: [held for held in host.held_by if name in held.names] for name in boot.leases}
-    if boot.poses_as_rebuild:
-        entitled = False
-    elif named:
+    if named:
         lets_in = all(found and all(_is_entitled(boot, held, now) for held in found) for found in named.values())
         entitled = lets_in and all(not held.names.isdisjoint(named) for held in taken_whole)
     elif boot.preemptible:
