@@ -1,6 +1,6 @@
 /** How many hosts each kind of lease uses over time. */
 
-import { KINDS } from "./model.js";
+import { KINDS, isBusy } from "./model.js";
 
 const LAST = KINDS.length - 1;
 const kindIndex = (lease) => {
@@ -15,7 +15,8 @@ const kindIndex = (lease) => {
 function changesOf(rows) {
   const changes = [];
   for (const chains of rows) {
-    const edges = chains.flatMap((chain) => {
+    const known = chains.filter((chain) => !isBusy(chain.lease));
+    const edges = known.flatMap((chain) => {
       const kind = kindIndex(chain.lease);
       return [[chain.start, kind, 1], [chain.end, kind, -1]];
     });

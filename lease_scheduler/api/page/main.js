@@ -10,7 +10,7 @@ import { FilterBar } from "./filterbar.js";
 import { DAY, number, plural, shortInstant } from "./format.js";
 import { ZOOM_STEP, listen } from "./gestures.js";
 import { fillLegend } from "./legend.js";
-import { Model } from "./model.js";
+import { Model, isBusy } from "./model.js";
 import { isFiltered, matcher, readSettings, writeSettings } from "./settings.js";
 import { showClock, showCounts, showMessage, showStatus, showTip } from "./status.js";
 import { Table } from "./table.js";
@@ -72,10 +72,10 @@ function take(answer, at) {
     startView();
     element("view-timeline").removeAttribute("aria-busy");
   } else {
-    for (const { lease, from } of changes) if (from !== null || !answer.complete) announcer.changed(lease);
+    for (const { lease, from } of changes) if (!isBusy(lease) && (from !== null || !answer.complete)) announcer.changed(lease);
   }
   if (news) timeline.setData(model);
-  if (first && settings.lease && model.leases.has(settings.lease)) open(model.leases.get(settings.lease));
+  if (first && settings.lease && model.known().some((lease) => lease.id === settings.lease)) open(model.leases.get(settings.lease));
   if (news) details.refresh();
   filters.setProjects(model.projects(), settings.project);
   refresh();
@@ -105,7 +105,7 @@ function startView() {
 /** Show the view that is chosen, with the leases that the filters let through. */
 function refresh() {
   const passes = matcher(settings);
-  const all = [...model.leases.values()];
+  const all = model.known();
   const waiting = model.queue();
   const shown = all.filter(passes);
   const message = whatToSay(shown.length);
@@ -138,7 +138,7 @@ function whatToSay(matching) {
     const text = "Hosts that are registered for leases will appear here, and with them what is planned on them.";
     return { kind: "empty", title: "There are no hosts yet", text, instead: true };
   }
-  if (!model.leases.size) {
+  if (!model.known().length) {
     return { kind: "empty", title: "There are no leases yet", text: "openstack lease create makes the first one." };
   }
   if (!matching) {

@@ -20,6 +20,9 @@ const WAITING = new Set(["new", "pending", "queued", "suspended-pending", "suspe
 /** Group of a lease's state; a state that this page does not know counts as planned. */
 export const groupOf = (lease) => GROUP_OF.get(lease.state) ?? "planned";
 
+/** Whether this is no lease, but a time at which leases of other projects keep the site busy. */
+export const isBusy = (lease) => lease.kind === "";
+
 /** Whether a lease is held for its consumer, who has not accepted it yet. */
 export const isOffered = (lease) => Number.isInteger(lease.offered_until);
 
@@ -73,10 +76,15 @@ export class Model {
     return changes;
   }
 
+  /** All leases of which more is known than that others keep the site busy. */
+  known() {
+    return [...this.leases.values()].filter((lease) => !isBusy(lease));
+  }
+
   /** How many leases there are of each group of states. */
   counts() {
     const counts = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0]));
-    for (const lease of this.leases.values()) counts[groupOf(lease)] += 1;
+    for (const lease of this.known()) counts[groupOf(lease)] += 1;
     return counts;
   }
 
@@ -86,26 +94,28 @@ export class Model {
    */
   use(now) {
     const held = new Set();
-    for (const lease of this.leases.values()) {
+    // The row of other projects is no host.
+    const others = new Set([...this.leases.values()].filter(isBusy).flatMap((lease) => lease.holdings[0].hosts));
+    for (const lease of this.known()) {
       for (const holding of lease.holdings) {
         if (holding.start <= now && now < holding.end) holding.hosts.forEach((id) => held.add(id));
       }
     }
-    const usable = this.rows.filter((host) => host.state === "up" || held.has(host.id)).length;
+    const usable = this.rows.filter((host) => !others.has(host.id) && (host.state === "up" || held.has(host.id))).length;
     return { held: held.size, usable };
   }
 
   /** Leases that wait, in the order of the queue. */
   queue() {
     const place = (lease) => lease.queue_position ?? Infinity;
-    return [...this.leases.values()]
+    return this.known()
       .filter(isQueued)
       .sort((a, b) => (place(a) === place(b) ? a.submitted - b.submitted : place(a) - place(b)));
   }
 
   /** All projects, in order. */
   projects() {
-    return [...new Set([...this.leases.values()].map((lease) => lease.project_id))].sort(compareNames);
+    return [...new Set(this.known().map((lease) => lease.project_id))].sort(compareNames);
   }
 
   /** Name of a host; its id if the server has not told of it. */

@@ -1,6 +1,6 @@
 /** What people have chosen: view, filters, zoom. Lives in the hash of the address, so that it can be kept and sent on. */
 
-import { GROUPS, KINDS, groupOf } from "./model.js";
+import { GROUPS, KINDS, groupOf, isBusy } from "./model.js";
 
 export const VIEWS = ["timeline", "queue", "leases", "free"];
 
@@ -59,6 +59,7 @@ export const isFiltered = (settings) =>
 export function matcher(settings) {
   const name = settings.name.trim().toLowerCase();
   return (lease) =>
+    !isBusy(lease) &&
     (settings.kinds.has(lease.kind) || !KINDS.includes(lease.kind)) &&
     settings.groups.has(groupOf(lease)) &&
     (!settings.project || lease.project_id === settings.project) &&

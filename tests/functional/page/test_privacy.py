@@ -1,0 +1,51 @@
+"""What a project sees of others: that they keep the site busy, in one row, and nothing that looks like a lease."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.handlers.calendar import private_calendar
+from tests.functional.page.browser import Page
+from tests.functional.page.service import NOW, Service, holding, host, lease
+
+
+def _tell(service: Service, project_id: str) -> None:
+    """Have the page told what the API tells a member of a project."""
+    everything = [
+        lease("mine", "reservation", "active", holdings=[holding(-1, 2, [1])], project_id="biology"),
+        lease("theirs", "best-effort", "active", holdings=[holding(-2, 4, [2, 3])]),
+        lease("later", "deadline", "scheduled", holdings=[holding(5, 6, [1])]),
+    ]
+    told = private_calendar({"hosts": [host(number) for number in (1, 2, 3)], "leases": everything}, project_id, NOW)
+    service.set_hosts(told["hosts"])
+    service.put(*told["leases"])
+
+
+def test_others_are_a_grey_row(page: Page, service: Service) -> None:
+    _tell(service, "biology")
+    page.open()
+    ((x, y, width, height),) = page.script("return calendar.timeline.boxes(arguments[0])", f"busy-{NOW - 2 * 3600}")
+    colour = page.script("return getComputedStyle(document.documentElement).getPropertyValue('--ghost').trim()")
+    assert page.pixel(x + width * 0.7, y + height / 2) == tuple(bytes.fromhex(colour.removeprefix("#")))
+    page.move_to(x + width * 0.7, y + height / 2).click().perform()
+    assert not page.shown("#details")
+    page.click("mine")
+    assert page.shown("#details")
+
+
+def test_they_are_counted_nowhere(page: Page, service: Service) -> None:
+    _tell(service, "biology")
+    page.open("#view=leases")
+    assert page.names("leases") == ["mine"]
+    assert page.text("#matches") == "1 lease"
+    assert (page.text("#count-active"), page.text("#count-planned")) == ("1", "0")
+    # The one host that the project has.
+    assert page.text("#use") == "100 %"
+    assert page.one("#use").get_attribute("title") == "1 of 1 hosts"
+    options = [option.text for option in page.all("#filter-form select option")]
+    assert options == ["all", "biology"]
+
+
+def test_a_project_without_leases(page: Page, service: Service) -> None:
+    _tell(service, "chemistry")
+    page.open()
+    assert page.text("#message h2") == "There are no leases yet"
+    assert page.text("#use") == "\N{EN DASH}"
