@@ -11,6 +11,7 @@ from lease_scheduler.plan.availability import Availability, IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.plan.mapper import GREEDY, map_vms
+from lease_scheduler.plan.obstacles import deadline_leases_in_the_way
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
@@ -99,6 +100,9 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         )
     taken = _taken(context, request, start)
     problem = f"nodes: no place for {request.node_count} nodes for {request.duration} s at that time{_names(taken)}"
+    staying = deadline_leases_in_the_way(planner, request, start, now) if may_preempt else 0
+    if staying:
+        problem += f"; {staying} deadline lease{'' if staying == 1 else 's'} there cannot make room by their deadlines"
     return Refusal("capacity", _message(problem, alternatives, start), taken, alternatives)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.states import LeaseState
 from tests.unit.engine.conftest import MakeWorld, request
 
 BEST_EFFORT, DEADLINE, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE, LeaseKind.RESERVATION
@@ -49,3 +50,19 @@ def test_a_deadline_lease_that_is_back_sooner_begins_after_the_lead(make_world: 
 
     world.run.engine.cancel("gone")
     assert world["work"].reservations[0].start == 480
+
+
+@pytest.mark.parametrize(("deadline", "start"), [(2000, 430), (1420, 430), (1419, 400), (1390, 400)])
+def test_a_deadline_lease_begins_within_the_lead_where_it_would_be_too_late_otherwise(
+    make_world: MakeWorld, deadline: int, start: int
+) -> None:
+    """Its host dies at 400 and all of its work is lost; another host is free."""
+    work = request("work", DEADLINE, start=0, duration=990, deadline=deadline)
+    world = make_world(work, engine={"planning_lead": 30}).until(400)
+    (lost,) = world["work"].reservations[0].assignment
+
+    world.run.engine.host_out(world.run.site.hosts[lost].name)
+
+    assert world["work"].reservations[0].start == start
+    world.end()
+    assert (world["work"].state, world["work"].ended) == (LeaseState.DONE, start + 990)

@@ -17,6 +17,8 @@ from lease_scheduler.plan.explain import Refusal, explain, too_large
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Trials
+from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.loader import load_preemption
 
 from .conftest import VM, MakeLease, MakePlanner
 
@@ -213,6 +215,30 @@ def test_where_leases_are_given_time_to_leave_the_same_is_offered_when_they_have
         planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start), 1000)
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(RESERVATION, 2, 500, start=soonest.start - 1), 1000)
+
+
+def test_a_refusal_says_that_deadline_leases_are_in_the_way(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    """How many, not which; only where it is them."""
+    planner = make_planner(4)
+    for _ in range(2):
+        planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
+    _running(planner, make_lease, 1)
+    told = "; 2 deadline leases there cannot make room by their deadlines; would fit: "
+    refusal = _refused(planner, make_lease, RESERVATION, 4, start=500, duration=500)
+    assert told in refusal.message and told in refusal.anonymous
+    planner.place(planner.plan.put(make_lease(RESERVATION, 1, 1000, start=500)), 0)
+    for nodes in (4, 5):
+        refusal = explain(planner, make_lease(RESERVATION, nodes, 500, start=500).request, 0)
+        assert "deadline leases" not in refusal.message, "without them it would not fit either"
+
+
+def test_deadline_leases_that_nobody_may_displace_are_not_named(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """What the policy never allows is no matter of their deadlines."""
+    planner = make_planner(1, preemption=load_preemption("no-preemption", PolicyOptions()))
+    planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
+    assert "deadline lease" not in _refused(planner, make_lease, RESERVATION, 1, start=500, duration=500).message
 
 
 def test_a_trial_in_which_many_leases_are_moved_counts_as_several(
