@@ -439,19 +439,25 @@ def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
     conf.set_default("transport_url", url)
 
 
-def engine_client(conf: cfg.ConfigOpts, least_timeout: float = 0.0) -> RpcEngineClient:
+def engine_client(
+    conf: cfg.ConfigOpts, least_timeout: float = 0.0, server_threads: int | None = None
+) -> RpcEngineClient:
     """The API's way to the engine.
 
     :param least_timeout: seconds that the engine may take whatever is configured
+    :param server_threads: how many threads there are if that is not configured here
     """
     transport = rpc_transport(conf)
-    threads = conf.api.threads
+    threads = conf.api.threads if server_threads is None else server_threads
     # Some threads are left for what needs no engine.
     places = max(1, threads - max(1, threads // 4))
     return RpcEngineClient(transport, conf.service.site, max(least_timeout, conf.service.engine_timeout), places)
 
 
-def for_api(conf: cfg.ConfigOpts) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
-    """What the REST service needs: the engine, the reader and the clock."""
+def for_api(conf: cfg.ConfigOpts, server_threads: int | None = None) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
+    """What the REST service needs: the engine, the reader and the clock.
+
+    :param server_threads: see ``engine_client``
+    """
     found = database(conf)
-    return engine_client(conf), SqlReader(found, conf.service.site), clock(conf, found)
+    return engine_client(conf, server_threads=server_threads), SqlReader(found, conf.service.site), clock(conf, found)

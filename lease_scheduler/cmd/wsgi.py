@@ -6,6 +6,7 @@ of them parted by colons.
 
 from __future__ import annotations
 
+import importlib
 import os
 
 from oslo_log import log
@@ -26,7 +27,19 @@ def build() -> Application:
     log.setup(conf, configuration.PROJECT)
     if conf.api.auth_strategy == "noauth":
         raise InvalidValueError("api.auth_strategy", "noauth is for lease-scheduler-embedded only; use keystone")
-    return rest_application(conf, *wiring.for_api(conf))
+    return rest_application(conf, *wiring.for_api(conf, server_threads()))
+
+
+def server_threads() -> int | None:
+    """Return how many threads uWSGI gives this process, or None below another server.
+
+    Fewer wait for the engine than there are, so that health and lists find one.
+    """
+    try:
+        uwsgi = importlib.import_module("uwsgi")
+    except ImportError:
+        return None
+    return int(uwsgi.opt.get("threads", 1))
 
 
 application = build()

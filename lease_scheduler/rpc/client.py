@@ -78,8 +78,10 @@ class RpcEngineClient:
         context = {"expires": time.time() + seconds}
         try:
             answer = self._call_in_time(context, seconds, name="ping", arguments={})
-        except _NO_ANSWER:
+        except oslo_messaging.MessagingTimeout:
             return "does not answer"
+        except _NO_ANSWER:
+            return "cannot be asked: the message broker does not answer"
         refusal = answer.get("error")
         problem = answer["answer"]["problem"] if refusal is None else refusal["message"]
         return None if problem is None else str(problem)
