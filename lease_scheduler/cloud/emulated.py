@@ -32,11 +32,11 @@ from lease_scheduler.cloud.driver import (
     StepFailedError,
     WaitingClock,
 )
+from lease_scheduler.cloud.emulated_hypervisors import EmulatedHypervisors, hypervisors_of
 from lease_scheduler.cloud.emulated_images import EmulatedImages
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
 
 #: Seconds after which held capacity that is not free yet is asked for again.
 _ASK_AGAIN = 1
@@ -67,7 +67,6 @@ _FLAVORS = {
 }
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS leases (id TEXT PRIMARY KEY, aggregate TEXT, servers TEXT NOT NULL DEFAULT 'none');
 CREATE TABLE IF NOT EXISTS held (
     lease_id TEXT, host TEXT, class TEXT, amount INTEGER NOT NULL, PRIMARY KEY (lease_id, host, class)
@@ -106,6 +105,7 @@ class EmulatedCloud:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(_TABLES)
+        self._hypervisors = EmulatedHypervisors(self._database)
         self.images = EmulatedImages(self._database, self._lock, self._now, self._behaviour)
 
     def close(self) -> None:
@@ -116,20 +116,12 @@ class EmulatedCloud:
     def add_hypervisors(self, hypervisors: Iterable[Hypervisor]) -> None:
         """Put compute hosts into the cloud; those of the same name are replaced."""
         with self._lock, self._database:
-            self._database.executemany(
-                "INSERT OR REPLACE INTO hypervisors VALUES (?, ?)",
-                [(host.name, json.dumps(_facts(host))) for host in hypervisors],
-            )
+            self._hypervisors.add(hypervisors)
 
     def hypervisors(self, names: Collection[str] | None = None) -> list[Hypervisor]:
         """See ``Driver.hypervisors``."""
         with self._lock:
-            if names is None:
-                found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
-            else:
-                query = "SELECT facts FROM hypervisors WHERE name = ?"
-                found = [row for name in names for row in self._database.execute(query, (name,)).fetchall()]
-        return [_hypervisor(json.loads(facts)) for (facts,) in found]
+            return self._hypervisors.find(names)
 
     def set_pool(self, names: Collection[str]) -> None:
         """See ``Driver.set_pool``: nobody but leases uses these hosts anyway."""
@@ -218,10 +210,9 @@ class EmulatedCloud:
         assert order.request is not None
         self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
         for host, needed in held_by_host(order.request, order.hosts).items():
-            row = self._database.execute("SELECT facts FROM hypervisors WHERE name = ?", (host,)).fetchone()
-            if row is None:
+            capacity = self._hypervisors.capacity(host)
+            if capacity is None:
                 continue
-            capacity = json.loads(row[0])["capacity"]
             for resource_class, amount in needed.items():
                 query = "SELECT COALESCE(SUM(amount), 0) FROM held WHERE host = ? AND class = ?"
                 taken = self._database.execute(query, (host, resource_class)).fetchone()[0]
@@ -361,10 +352,7 @@ class EmulatedCloud:
         """Hosts of which more is held than there is; none, unless a test broke something on purpose."""
         query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
         with self._lock:
-            capacity = {
-                name: json.loads(facts)["capacity"]
-                for name, facts in self._database.execute("SELECT name, facts FROM hypervisors")
-            }
+            capacity = {host.name: host.capacity for host in self._hypervisors.find()}
             held = self._database.execute(query).fetchall()
         return [f"{host} {kind}: {total}" for host, kind, total in held if total > capacity[host].get(kind, 0)]
 
@@ -379,30 +367,6 @@ def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Cou
     for host, of_one in zip(hosts, resources, strict=True):
         needed.setdefault(host, Counter()).update(of_one)
     return needed
-
-
-def _facts(host: Hypervisor) -> dict[str, object]:
-    return {
-        "name": host.name,
-        "vcpus": host.vcpus,
-        "memory_mb": host.memory_mb,
-        "local_gb": host.local_gb,
-        "capacity": dict(host.capacity),
-        "max_unit": dict(host.max_unit),
-        "traits": list(host.traits),
-        "hypervisor_type": host.hypervisor_type,
-        "hypervisor_version": host.hypervisor_version,
-        "cpu_info": host.cpu_info,
-        "service_name": host.service_name,
-        "availability_zone": host.availability_zone,
-        "hypervisor_id": host.hypervisor_id,
-    }
-
-
-def _hypervisor(facts: dict[str, object]) -> Hypervisor:
-    traits = facts.pop("traits")
-    assert isinstance(traits, list)
-    return Hypervisor(traits=tuple(traits), **facts)  # type: ignore[arg-type]
 
 
 def from_configuration(conf: Any, clock: WaitingClock) -> EmulatedCloud:
@@ -421,21 +385,5 @@ def from_configuration(conf: Any, clock: WaitingClock) -> EmulatedCloud:
         boot_failure_probability=group.failure_probability,
     )
     cloud = EmulatedCloud(group.path, clock, behaviour)
-    capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
-    capacity = {name: amount for name, amount in capacity.items() if amount}
-    cloud.add_hypervisors(
-        Hypervisor(
-            name=f"{group.host_prefix}{number}",
-            vcpus=group.vcpus,
-            memory_mb=group.memory_mb,
-            local_gb=group.disk_gb,
-            capacity={**capacity, HOST_SHARE: WHOLE_HOST},
-            hypervisor_type="simulated",
-            hypervisor_version=1,
-            cpu_info=json.dumps({"arch": "x86_64", "vendor": "simulated"}),
-            service_name=f"{group.host_prefix}{number}",
-            hypervisor_id=str(number),
-        )
-        for number in range(1, group.hosts + 1)
-    )
+    cloud.add_hypervisors(hypervisors_of(group))
     return cloud

@@ -1,0 +1,89 @@
+"""The compute hosts of the emulated cloud: rows of its file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
+
+_TABLE = "CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts TEXT NOT NULL)"
+
+
+class EmulatedHypervisors:
+    """See the module; the caller sees to it that one thread at a time calls.
+
+    :param database: of the cloud
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._database.execute(_TABLE)
+
+    def add(self, hypervisors: Iterable[Hypervisor]) -> None:
+        """Put compute hosts into the cloud; those of the same name are replaced."""
+        self._database.executemany(
+            "INSERT OR REPLACE INTO hypervisors VALUES (?, ?)",
+            [(host.name, json.dumps(_facts(host))) for host in hypervisors],
+        )
+
+    def find(self, names: Collection[str] | None = None) -> list[Hypervisor]:
+        """Return the named ones that there are, or all, in the order in which they came."""
+        if names is None:
+            found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
+        else:
+            query = "SELECT facts FROM hypervisors WHERE name = ?"
+            found = [row for name in names for row in self._database.execute(query, (name,)).fetchall()]
+        return [_hypervisor(json.loads(facts)) for (facts,) in found]
+
+    def capacity(self, name: str) -> Mapping[str, int] | None:
+        """Return what a host has, or None if there is no such host."""
+        return next((host.capacity for host in self.find([name])), None)
+
+
+def hypervisors_of(group: Any) -> Iterator[Hypervisor]:
+    """Return the hosts that group ``simulated_cloud`` describes.
+
+    :param group: of oslo.config's object
+    """
+    capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
+    capacity = {name: amount for name, amount in capacity.items() if amount}
+    for number in range(1, group.hosts + 1):
+        name = f"{group.host_prefix}{number}"
+        yield Hypervisor(
+            name=name,
+            vcpus=group.vcpus,
+            memory_mb=group.memory_mb,
+            local_gb=group.disk_gb,
+            capacity={**capacity, HOST_SHARE: WHOLE_HOST},
+            hypervisor_type="simulated",
+            hypervisor_version=1,
+            cpu_info=json.dumps({"arch": "x86_64", "vendor": "simulated"}),
+            service_name=name,
+        )
+
+
+def _facts(host: Hypervisor) -> dict[str, object]:
+    return {
+        "name": host.name,
+        "vcpus": host.vcpus,
+        "memory_mb": host.memory_mb,
+        "local_gb": host.local_gb,
+        "capacity": dict(host.capacity),
+        "max_unit": dict(host.max_unit),
+        "traits": list(host.traits),
+        "hypervisor_type": host.hypervisor_type,
+        "hypervisor_version": host.hypervisor_version,
+        "cpu_info": host.cpu_info,
+        "service_name": host.service_name,
+        "availability_zone": host.availability_zone,
+    }
+
+
+def _hypervisor(facts: dict[str, object]) -> Hypervisor:
+    traits = facts.pop("traits")
+    assert isinstance(traits, list)
+    return Hypervisor(traits=tuple(traits), **facts)  # type: ignore[arg-type]
