@@ -19,13 +19,12 @@ from lease_scheduler.cloud.nova.edits import Edits
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector
-from lease_scheduler.cloud.nova.intruders import IntruderAction, IntruderOptions
 from lease_scheduler.cloud.nova.inventories import Inventories
 from lease_scheduler.cloud.nova.lost import LostOptions
 from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
 from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
+from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
 from lease_scheduler.cloud.nova.strangers import Strangers
 from lease_scheduler.cloud.nova.watcher import Watcher
@@ -180,8 +179,12 @@ def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
         operations=group.operations,
         operations_per_host=group.operations_per_host,
         boot_timeout=group.boot_timeout,
-        preemption=PreemptionOptions(Escalation(group.escalation), group.escalate_after),
-        intruders=IntruderOptions(IntruderAction(group.intruders), group.intruder_patience),
+        room=RoomOptions(
+            Escalation(group.escalation),
+            group.escalate_after,
+            IntruderAction(group.intruders),
+            group.intruder_patience,
+        ),
         lost=LostOptions(group.lost_after, group.stalled_after, group.hung_after),
         blazar=BlazarOptions(
             conf.blazar.profile, conf.blazar.preemptible_servers == "delete", conf.blazar.before_end == "snapshot"

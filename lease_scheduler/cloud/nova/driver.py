@@ -33,7 +33,7 @@ from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.images import Images
-from lease_scheduler.cloud.nova.intruders import IntruderOptions, Intruders
+from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.left_over import LeftOver
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
@@ -42,8 +42,9 @@ from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import Precaching
-from lease_scheduler.cloud.nova.preemption import Preemption, PreemptionOptions
+from lease_scheduler.cloud.nova.preemption import Preemption
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
+from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
@@ -70,6 +71,7 @@ class DriverOptions:
     :ivar operations: servers that are put away, brought back or moved at the same time at most
     :ivar operations_per_host: the same on one host
     :ivar boot_timeout: seconds after which a server that is not there yet has failed
+    :ivar room: of how servers make room for leases
     :ivar snapshots: of images that are made of servers
     :ivar tells_trespassers: whether ordinary servers have no right to be on hosts of the pool
     :ivar blazar: what is done for Blazar's clients
@@ -78,10 +80,9 @@ class DriverOptions:
     operations: int = 20
     operations_per_host: int = 4
     boot_timeout: int = 600
-    preemption: PreemptionOptions = field(default_factory=PreemptionOptions)
+    room: RoomOptions = field(default_factory=RoomOptions)
     lost: LostOptions = field(default_factory=LostOptions)
     snapshots: SnapshotOptions = field(default_factory=SnapshotOptions)
-    intruders: IntruderOptions = field(default_factory=IntruderOptions)
     blazar: BlazarOptions = field(default_factory=BlazarOptions)
     tells_trespassers: bool = True
 
@@ -141,9 +142,9 @@ class NovaDriver:
         self._reservations = reservations = Reservations(
             aggregates, self._freepool, nodes, servers, lease_flavors, placement, options.blazar
         )
-        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.intruders)
+        self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.room)
         holding = Holding(placement, nodes, lease_flavors, guests, intruders, reservations.labels, reservations.claims)
-        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, options.preemption)
+        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, options.room)
         keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)

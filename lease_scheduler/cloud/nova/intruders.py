@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from threading import Lock
 from typing import Any
 
@@ -19,6 +17,7 @@ from lease_scheduler.cloud.driver import HostsOccupiedError
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
@@ -28,27 +27,6 @@ _ATTEMPTS = 4
 
 #: Seconds that leases have to give capacity back before ordinary servers count as what is in the way.
 _LEAVING_TIME = 10
-
-
-class IntruderAction(Enum):
-    """What is done with an ordinary server on a host that a lease is to have."""
-
-    REFUSE = "refuse"
-    SHELVE = "shelve"
-    MIGRATE = "migrate"
-
-
-@dataclass(frozen=True)
-class IntruderOptions:
-    """What an operator sets.
-
-    :ivar action: what is done with ordinary servers that are in the way
-    :ivar give_up_after: seconds after the planned end of an operation when a server that still has not gone counts as
-        one that does not give way
-    """
-
-    action: IntruderAction = IntruderAction.REFUSE
-    give_up_after: int = 60
 
 
 class Intruders:
@@ -67,7 +45,7 @@ class Intruders:
         guests: Guests,
         throttle: Throttle,
         lost: LostCommands,
-        options: IntruderOptions,
+        options: RoomOptions,
     ) -> None:
         self._nova = nova
         self._listed = listed
@@ -103,7 +81,7 @@ class Intruders:
 
     def is_patience_over(self, late: int) -> bool:
         """Return whether nobody waits any longer for servers that should have gone."""
-        return late > self._options.give_up_after
+        return late > self._options.intruder_patience
 
     def make_room(self, host: str, service: str, missing: Callable[[], Mapping[str, int]], waited: int) -> None:
         """Have as many ordinary servers go from a shared host as are in the way of a lease, the youngest first.
@@ -159,7 +137,7 @@ class Intruders:
 
     def _sent_away(self, server: Any, late: int) -> bool:
         """Tell a server to go, or see how far it is; return false if it does not go."""
-        if self._options.action is IntruderAction.REFUSE:
+        if self._options.intruders is IntruderAction.REFUSE:
             return False
         if self.is_patience_over(late):
             self._forget(server.id)
@@ -176,7 +154,7 @@ class Intruders:
         if not self._may_try_again(server):
             return False
         LOG.warning(
-            "server %s is in the way of a lease on %s: %s", server.id, of.host(server), self._options.action.value
+            "server %s is in the way of a lease on %s: %s", server.id, of.host(server), self._options.intruders.value
         )
         with self._lock:
             self._left[server.id] = str(of.host(server))
@@ -197,7 +175,7 @@ class Intruders:
         if server.status == of.SHELVED:
             offload: Callable[[Any], Any] = servers.shelve_offload
             return offload
-        if self._options.action is IntruderAction.MIGRATE:
+        if self._options.intruders is IntruderAction.MIGRATE:
             if server.status == of.ACTIVE:
                 return lambda each: servers.live_migrate(each, None, "auto")
             migrate: Callable[[Any], Any] = servers.migrate

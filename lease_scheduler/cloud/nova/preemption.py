@@ -6,7 +6,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from threading import Lock
 from typing import Any
 
@@ -16,6 +15,7 @@ from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.lost import LostCommands
+from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.model.lease import PreemptionMode
 
@@ -31,14 +31,6 @@ _PATIENCE = 3
 _ATTEMPTS = 3
 
 
-class Escalation(Enum):
-    """What may be done to servers that are not out of the way in time, beyond shelving them."""
-
-    NONE = "none"
-    STOP = "stop"
-    DELETE = "delete"
-
-
 @dataclass(frozen=True)
 class Place:
     """A compute host, as the plan and as Nova call it.
@@ -49,18 +41,6 @@ class Place:
 
     host: str
     service: str
-
-
-@dataclass(frozen=True)
-class PreemptionOptions:
-    """What an operator allows.
-
-    :ivar escalation: the last thing that may be done
-    :ivar escalate_after: seconds after the planned end of an operation when the next thing is done
-    """
-
-    escalation: Escalation = Escalation.STOP
-    escalate_after: int = 60
 
 
 class Preemption:
@@ -81,7 +61,7 @@ class Preemption:
         intruders: Intruders,
         throttle: Throttle,
         lost: LostCommands,
-        options: PreemptionOptions,
+        options: RoomOptions,
     ) -> None:
         self._nova = nova
         self._listed = listed

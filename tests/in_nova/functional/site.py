@@ -92,7 +92,7 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
                     "nova.scheduler.filters.all_filters",
                     "lease_scheduler.nova.lease_filter.LeaseFilter",
                 ],
-                enabled_filters=["ComputeFilter", "LeaseFilter"],
+                enabled_filters=["ComputeFilter", "ServerGroupAffinityFilter", "LeaseFilter"],
                 weight_classes=[
                     "nova.scheduler.weights.all_weighers",
                     "lease_scheduler.nova.lease_weigher.LeaseWeigher",
@@ -107,6 +107,13 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
     def image_service(self) -> Any:
         """Nova's own image service, as Glance would answer."""
         return self.images
+
+    def client_of(self, project_id: str) -> Any:
+        """Nova for an administrator of another project."""
+        session = Session(auth=Token(self.admin_api.base_url, "unused"))
+        said = {"X-Auth-User": "admin", "X-Roles": "admin", "X-Auth-Project-Id": project_id}
+        session.additional_headers.update(said)
+        return client.Client("2.93", session=session)
 
     # -- helpers -----------------------------------------------------------------------------------------
 
@@ -145,13 +152,21 @@ class NovaSite(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[mi
 
     def boot(self, flavor_id: str, **options: Any) -> Any:
         """Boot a server and wait until Nova has placed it or not."""
-        server = self.nova.servers.create(f"s-{uuid4()}", IMAGE, flavor_id, nics="none", **options)
+        image = None if "block_device_mapping_v2" in options else IMAGE
+        server = self.nova.servers.create(f"s-{uuid4()}", image, flavor_id, nics="none", **options)
         end = time.monotonic() + LIMIT
         while server.status == "BUILD":
             assert time.monotonic() < end
             time.sleep(0.05)
             server = self.nova.servers.get(server.id)
         return server
+
+    def gone(self, server: Any) -> None:
+        """Wait until a server is deleted."""
+        end = time.monotonic() + LIMIT
+        while any(each.id == server.id for each in self.nova.servers.list()):
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
     def host_of(self, server: Any) -> str | None:
         found: str | None = getattr(self.nova.servers.get(server.id), "OS-EXT-SRV-ATTR:host")

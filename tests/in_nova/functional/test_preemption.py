@@ -11,7 +11,7 @@ from lease_scheduler.cloud.driver import Order, StepFailedError
 from lease_scheduler.cloud.nova import guests as guest_rules
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.lost import LostOptions
-from lease_scheduler.cloud.nova.preemption import Escalation, PreemptionOptions
+from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
@@ -192,7 +192,7 @@ class LostCommandsTest(NovaSite):
 class EscalationTest(NovaSite):
     """The image store takes nothing: shelving fails again and again."""
 
-    options = DriverOptions(preemption=PreemptionOptions(Escalation.DELETE, escalate_after=10))
+    options = DriverOptions(room=RoomOptions(Escalation.DELETE, escalate_after=10))
 
     def setUp(self) -> None:
         super().setUp()

@@ -15,7 +15,7 @@ from lease_scheduler.cloud.driver import Expectation, Order
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.nova import aggregates as metadata
-from tests.in_nova.functional.site import HOSTS, ORDINARY, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import HOSTS, IMAGE, ORDINARY, SMALL, WHOLE, NovaSite
 
 #: When leases end.
 UNTIL = 2**33
@@ -234,7 +234,7 @@ class RepairTest(NovaSite):
         preemptible.set_keys({"lease:preemptible": "true"})
         assert self.boot(preemptible.id).status == "ACTIVE"
 
-    def test_the_pool(self) -> None:
+    def test_the_pool_and_managed_servers(self) -> None:
         (pool,) = self.nova.aggregates.list()
         pool.remove_host("host2")
         pool.set_metadata({metadata.POOL: None})
@@ -243,3 +243,26 @@ class RepairTest(NovaSite):
         self.driver.set_pool(HOSTS)
         assert self.driver.differences([], {}, HOSTS) == []
         assert self.boot(ORDINARY).status == "ERROR"
+        self.managed_servers()
+
+    def managed_servers(self) -> None:
+        """What an operator deletes is booted again; what its own project deletes is not wanted any more."""
+        template = {"name": "web", "image_id": IMAGE, "networks": "none"}
+        order = self.order(OperationKind.START, self.lease_id, ("host1", "host2"), SMALL, servers=(template,))
+        self.carry_out(order)
+        self.driver.tell_ends({order.lease_id: UNTIL})
+        assert self.differences(order) == []
+        first, second = (each for each in self.nova.servers.list() if each.name.startswith("web-"))
+        self.client_of("operators").servers.delete(first.id)
+        self.gone(first)
+        (found,) = self.differences(order)
+        assert (told([found]), found.lease_id, found.is_ours_to_mend) == ({("server", "missing")}, self.lease_id, True)
+        self.carry_out(self.adjusted(order))
+        assert self.differences(order) == []
+        second.delete()
+        self.gone(second)
+        assert self.differences(order) == []
+        self.carry_out(self.adjusted(order))
+        (left,) = [each.name for each in self.nova.servers.list() if each.name.startswith("web-")]
+        assert left == first.name
+        self.carry_out(self.order(OperationKind.STOP, self.lease_id, ("host1", "host2"), SMALL, servers=(template,)))
