@@ -50,7 +50,9 @@ class CloudBehaviour:
     :ivar transfer_factor: real over planned time to move memory between hosts
     :ivar spread: operation times are drawn uniformly from (1 - spread) to (1 + spread) times what they would be
     :ivar boot_failure_probability: share of starts that fail
+    :ivar suspend_failure_probability: share of suspensions that fail
     :ivar resume_failure_probability: share of resumptions that fail
+    :ivar transfer_failure_probability: share of moves of memory between hosts that fail
     :ivar image_transfer_factor: real over planned time of image transfers that are planned
     :ivar image_transfer_failure_probability: share of those that fail
     :ivar host_failures: hosts that die
@@ -66,7 +68,9 @@ class CloudBehaviour:
     transfer_factor: float = 1.0
     spread: float = 0.0
     boot_failure_probability: float = 0.0
+    suspend_failure_probability: float = 0.0
     resume_failure_probability: float = 0.0
+    transfer_failure_probability: float = 0.0
     image_transfer_factor: float = 1.0
     image_transfer_failure_probability: float = 0.0
     host_failures: tuple[HostFailure, ...] = ()
@@ -112,6 +116,8 @@ class CloudBehaviour:
         """Whether an operation fails, by chance."""
         probability = {
             OperationKind.START: self.boot_failure_probability,
+            OperationKind.SUSPEND: self.suspend_failure_probability,
             OperationKind.RESUME: self.resume_failure_probability,
+            OperationKind.MIGRATE: self.transfer_failure_probability,
         }.get(kind, 0.0)
         return probability > 0 and random.random() < probability

@@ -30,11 +30,13 @@ class StepFailedError(LeaseSchedulerError):
     """A step that will not succeed where it was tried.
 
     :param host: name of the host that is to blame, none if no single one
+    :param gives_up: whether the operator has allowed that servers are deleted that make no room
     """
 
-    def __init__(self, reason: str, host: str | None = None) -> None:
+    def __init__(self, reason: str, host: str | None = None, *, gives_up: bool = False) -> None:
         super().__init__(reason)
         self.host = host
+        self.gives_up = gives_up
 
 
 class HostsOccupiedError(StepFailedError):

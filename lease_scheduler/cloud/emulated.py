@@ -211,7 +211,7 @@ class EmulatedCloud:
         self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
         for host, needed in held_by_host(order.request, order.hosts).items():
             capacity = self._hypervisors.capacity(host)
-            if capacity is None:
+            if capacity is None or host in order.without:
                 continue
             for resource_class, amount in needed.items():
                 query = "SELECT COALESCE(SUM(amount), 0) FROM held WHERE host = ? AND class = ?"

@@ -30,6 +30,8 @@ class SimulatedCloud:
         self._events: list[tuple[int, int, int, CloudEvent]] = []
         self._sequence = 0
         self._turn: dict[str, int] = {}
+        # Leases that do without some of their hosts.
+        self._incomplete: set[str] = set()
         self._work_done: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
         # Since when hosts have images, or will have them.
@@ -49,6 +51,8 @@ class SimulatedCloud:
         over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
         if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
             self._stop_working(lease_id, operation.begun)
+        if operation.without:
+            self._incomplete.add(lease_id)
         occupied = self._behaviour.occupied(operation) if operation.kind in _TAKING_HOSTS else frozenset()
         if occupied:
             self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
@@ -75,7 +79,10 @@ class SimulatedCloud:
         turn = self._turn.get(lease_id, 0)
         if occupied:
             self._push(CloudEvent(EventKind.FAILED, now, lease_id, reason="others", occupied=occupied), turn)
-        elif self._behaviour.occupations and not operation.without:
+        elif operation.without:
+            self._incomplete.add(lease_id)
+        elif self._behaviour.occupations or lease_id in self._incomplete:
+            self._incomplete.discard(lease_id)
             self._push(CloudEvent(EventKind.ADJUSTED, now, lease_id), turn)
 
     def bring(self, transfer: Transfer, now: int) -> None:

@@ -12,6 +12,10 @@ from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind
 _FIXED_KINDS = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
 
+#: Part of the reason of a lease that waits although its deadline cannot be met: that was told, and counted.
+DEADLINE_MISSED = "it cannot be done by its deadline any more"
+
+
 class Breaches:
     """Has every breach recorded. Values of leases are given back, none is put into the plan.
 
@@ -65,6 +69,16 @@ class Breaches:
         lost = lease.accumulated
         return self._breached(lease, BreachKind.PREEMPTED, now, lost, lost * lease.request.charged_nodes)
 
+    def deadline_missed(self, lease: Lease, now: int) -> Lease:
+        """A lease whose work cannot be done by its deadline, and that waits with it; its reason tells that from now on.
+
+        :return: the lease as it was if that was known
+        """
+        if DEADLINE_MISSED in lease.reason:
+            return lease
+        seconds = lease.remaining
+        return self._breached(lease, BreachKind.MISSED_DEADLINE, now, seconds, seconds * lease.request.charged_nodes)
+
     def failed(self, lease: Lease, now: int) -> Lease:
         """A lease that its provider ends for good."""
         lease = self.whole(lease, now)
@@ -74,6 +88,8 @@ class Breaches:
             return self._breached(lease, BreachKind.OFFER_WITHDRAWN, now, max(0, lease.offered_until - now), 0)
         kind, seconds = BreachKind.ENDED_EARLY, lease.remaining
         if lease.kind is LeaseKind.DEADLINE:
+            if DEADLINE_MISSED in lease.reason:
+                return lease
             kind = BreachKind.MISSED_DEADLINE
         elif lease.kind in _FIXED_KINDS:
             start = _promised_start(lease)

@@ -42,6 +42,9 @@ class Deviations:
         resumption or migration gets more time only where no promise is in the way; else it begins anew.
         """
         operation = self._state.operations[lease.lease_id]
+        if lease.lease_id in self._state.stuck:
+            # Nothing is planned behind it.
+            return
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
         if operation.kind in LEAVING:
@@ -55,6 +58,8 @@ class Deviations:
                 self.relocation.fail(lease, now, "its VMs were not ready before it was over")
             elif not lease.reservations[1:] and self.relocation.can_clear(lease, now, extended.end):
                 self._state.put(replace(lease, reservations=(extended,)))
+            elif operation.kind is OperationKind.MIGRATE and self._state.options.keeps_saved_work:
+                self.relocation.move(lease, now, "its memory was not there in time")
             elif operation.kind is OperationKind.RESUME and self._state.options.keeps_saved_work:
                 self._state.account(self._state.operations.pop(lease.lease_id), lease, now)
                 self.failures.put_away(lease, now, "its VMs were not back when its place was over")

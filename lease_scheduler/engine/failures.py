@@ -12,9 +12,6 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 
-#: Seconds after the next attempt to suspend a lease for which its hosts are held.
-_TIME_FOR_ANOTHER = 60
-
 
 class Failures:
     """Follows up what has failed.
@@ -35,16 +32,16 @@ class Failures:
             self._state.cloud.discard(lease.lease_id, now)
             self._state.finish(lease, LeaseState.DONE, now, f"its VMs had to be destroyed: {reason}")
             return
+        keeps = self._state.options.keeps_saved_work
         self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
+        if kind is OperationKind.MIGRATE and keeps:
+            kept = lease.to(LeaseState.SUSPENDED_SCHEDULED).to(LeaseState.SUSPENDED_PENDING, reservations=())
+            self._retries.wait(kept, now, f"its memory could not be moved: {reason}")
+            return
         self._state.failed_boots[lease.lease_id] += 1
         is_last = self._state.failed_boots[lease.lease_id] >= self._state.options.boot_attempts
-        if kind is OperationKind.RESUME and (not is_last or self._state.options.keeps_saved_work):
+        if kind is OperationKind.RESUME and (not is_last or keeps):
             self.put_away(lease, now, reason)
-            return
-        if kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and lease.saved_on is not None:
-            # It could not be brought back before; what is saved of it must not be lost to the rest.
-            again = self._retries.suspend_later(lease, now)
-            self._hold_until(lease, now, again + _TIME_FOR_ANOTHER)
             return
         self._state.cloud.discard(lease.lease_id, now)
         if is_last:
@@ -85,9 +82,3 @@ class Failures:
         self._state.put(suspending)
         self._state.begin(OperationKind.SUSPEND, suspending, end, now)
         self._relocation.make_way(closing.hosts, now, end, keep=lease.lease_id)
-
-    def _hold_until(self, lease: Lease, now: int, end: int) -> None:
-        """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
-        first = lease.reservations[0]
-        self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
-        self._relocation.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)

@@ -90,6 +90,7 @@ class CloudEvent:
         all hosts that were not named
     :ivar occupied: hosts that the lease does not get because servers are on them that do not give way; the operation or
         a change of its hosts, has failed
+    :ivar gives_up: whether what could not be suspended may be deleted
     """
 
     kind: EventKind
@@ -99,6 +100,7 @@ class CloudEvent:
     reason: str = ""
     transfer: int | None = None
     occupied: frozenset[int] = frozenset()
+    gives_up: bool = False
 
 
 class Clock(Protocol):

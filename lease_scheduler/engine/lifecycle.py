@@ -39,6 +39,8 @@ class Lifecycle:
             self._deviations.missed(lease, now)
         elif what is Due.CLOSE:
             self._close(lease, now)
+        elif what in _BEGINNINGS and self._occupied.keeps_out(lease, now):
+            return
         elif what is Due.START:
             ready = lease if lease.state is LeaseState.READY else self._state.put(lease.to(LeaseState.READY))
             self._state.begin(OperationKind.START, ready, now, now)
@@ -113,6 +115,8 @@ class Lifecycle:
             self._migrated(lease, operation, now)
 
     def _suspended(self, lease: Lease, operation: Operation, now: int) -> None:
+        self._deviations.retries.suspended(lease)
+        self._occupied.left(lease, now)
         rest = lease.reservations[1:]
         waiting = replace(lease.to(LeaseState.SUSPENDED_PENDING), reservations=rest, saved_on=operation.assignment)
         if rest:

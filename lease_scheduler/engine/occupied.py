@@ -11,12 +11,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lease_scheduler.engine.failures import Failures
+from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.relocation import Relocation
+from lease_scheduler.engine.relocation import most_binding
 from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.model.states import PLANNED_STATES
+from lease_scheduler.plan.plan import NotPlannableError
 
 #: Seconds after which it is seen whether a host is free again.
 LOOK_AGAIN_AFTER = 60
@@ -32,10 +34,11 @@ class OccupiedHosts:
     :param state: what the parts of the engine share
     """
 
-    def __init__(self, state: EngineState, relocation: Relocation, failures: Failures, outages: Outages) -> None:
+    def __init__(self, state: EngineState, deviations: Deviations, outages: Outages) -> None:
         self._state = state
-        self._relocation = relocation
-        self._failures = failures
+        self._relocation = deviations.relocation
+        self._failures = deviations.failures
+        self._retries = deviations.retries
         self._outages = outages
 
     def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
@@ -58,6 +61,101 @@ class OccupiedHosts:
             self._begin_elsewhere(lease, now)
         else:
             self._failures.refused_hosts(lease, operation.kind, now, _OCCUPIED)
+
+    # -- leases that cannot be suspended ---------------------------------------------------------------------
+
+    def stays(self, lease: Lease, host: int | None, reason: str, now: int) -> None:
+        """Follow up that a lease could not be suspended: it keeps its hosts, and it is tried again.
+
+        Leases that were to begin there get other hosts. If there are none, they begin on the rest of theirs, and those
+        that this lease is on are theirs as soon as it has left them.
+
+        :param host: on which it was seen, none if that is not known
+        :param reason: what the cloud says, for people
+        """
+        state = self._state
+        until = self._retries.suspend_later(lease, now, reason) + LOOK_AGAIN_AFTER
+        lease = state.lease(lease.lease_id) or lease
+        first = lease.reservations[0]
+        hosts = first.hosts if host is None or host not in first.hosts else frozenset({host})
+        if lease.lease_id in state.stuck:
+            hosts |= state.stuck[lease.lease_id]
+        elif self._is_held(lease, until, now):
+            return
+        state.stuck[lease.lease_id] = hosts
+        state.recorder.count("occupied_hosts", len(hosts))
+        # What has begun beside it has these hosts in the plan, so it must not have them as well.
+        state.put(replace(lease, reservations=(replace(first, end=max(now, first.run_end)),)))
+        for each in hosts:
+            state.occupy(each, now, until)
+        for other in self._to_begin_on(hosts, now, until):
+            self._begin_elsewhere(other, now)
+        for other in list(state.planner.plan.leases.values()):
+            if self._outages.goes_on_without(other) and other.missing_since is not None:
+                # As it was before this engine took over.
+                known = state.without.get(other.lease_id, frozenset())
+                state.without[other.lease_id] = known | hosts & other.reservations[0].hosts
+
+    def _is_held(self, lease: Lease, until: int, now: int) -> bool:
+        """Have a lease keep its hosts if all that promise an interval there can begin elsewhere; return whether."""
+        plan, first = self._state.planner.plan, lease.reservations[0]
+        try:
+            with plan.tentative():
+                plan.put(replace(lease, reservations=(replace(first, end=max(first.end, until)),)))
+                for other in self._to_begin_on(first.hosts, now, until):
+                    away = [vm for vm, host in enumerate(other.reservations[0].assignment) if host in first.hosts]
+                    if not self._relocation.fits(first.hosts, now, until):
+                        self._relocation.place_anew(other, away, now)
+                if not self._would_fit(first.hosts, now, until):
+                    raise NotPlannableError("others are promised its hosts")
+        except NotPlannableError:
+            return False
+        self._relocation.make_way(first.hosts, now, until, keep=lease.lease_id)
+        return True
+
+    def _would_fit(self, hosts: frozenset[int], now: int, until: int) -> bool:
+        """Whether nothing is planned twice on hosts once those have gone that may begin later."""
+        plan = self._state.planner.plan
+        with plan.trial():
+            for other in list(plan.leases.values()):
+                if other.kind not in FIXED_KINDS and other.lease_id not in self._state.operations:
+                    kept = tuple(r for r in other.reservations if r.start <= now or hosts.isdisjoint(r.assignment))
+                    plan.put(replace(other, reservations=kept))
+            return self._relocation.fits(hosts, now, until)
+
+    def _to_begin_on(self, hosts: frozenset[int], now: int, until: int) -> list[Lease]:
+        """Return the leases that promise an interval which begins on some of the hosts soon, most binding first."""
+        return [
+            lease
+            for lease in sorted(self._state.planner.plan.leases.values(), key=most_binding)
+            if lease.kind in FIXED_KINDS
+            and lease.state in PLANNED_STATES
+            and lease.lease_id not in self._state.operations
+            and any(r.start < until and r.end > now and hosts & r.hosts for r in lease.reservations)
+        ]
+
+    def left(self, lease: Lease, now: int) -> None:
+        """Note that a lease has been suspended after all: whoever waits for its hosts may look at once."""
+        for host in self._state.stuck.pop(lease.lease_id, frozenset()) & self._state.occupied.keys():
+            self._state.occupy(host, now, now)
+
+    def keeps_out(self, lease: Lease, now: int) -> bool:
+        """Look for another place if a lease that is to begin would be where one is that cannot be suspended.
+
+        :return: whether it does not begin now
+        """
+        occupied = self._state.stuck_hosts - self._state.without.get(lease.lease_id, frozenset())
+        if not occupied & lease.reservations[0].hosts:
+            return False
+        for host in occupied & lease.reservations[0].hosts:
+            self._state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+        if lease.kind in FIXED_KINDS:
+            self._begin_elsewhere(lease, now)
+        else:
+            self._relocation.move(lease, now, _OCCUPIED)
+        return True
+
+    # -- what can be had -------------------------------------------------------------------------------------
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
         """Give a lease that could not begin as many hosts as can be had; if there are none, it is tried again later."""
@@ -128,6 +226,10 @@ class OccupiedHosts:
         """See whether hosts are free again that were not, and have leases that do without them try to get them."""
         state = self._state
         over = [host for host, until in state.occupied.items() if until <= now]
+        stuck = state.stuck_hosts
+        for host in stuck.intersection(over):
+            state.occupy(host, now, now + LOOK_AGAIN_AFTER)
+        over = [host for host in over if host not in stuck]
         for host in over:
             state.vacate(host)
         for lease_id, without in sorted(state.without.items()):

@@ -43,8 +43,11 @@ class Relocation:
             if self._state.options.keeps_saved_work and lease.state is LeaseState.SUSPENDED_PENDING:
                 self._retries.wait(lease, now, why)
                 return
-            if self._retries.keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND:
-                # It is suspended in time, and waits then.
+            is_suspended_first = lease.state is LeaseState.SUSPENDING or (
+                self._retries.keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND
+            )
+            if self._state.options.keeps_saved_work and is_suspended_first:
+                # It waits then.
                 return
             self.tell_of_lost_terms(lease)
             self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
@@ -162,7 +165,7 @@ class Relocation:
     def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
         """Move or delay who was to start on hosts that are held for longer than planned."""
         plan = self._state.planner.plan
-        if self._fits(hosts, start, end):
+        if self.fits(hosts, start, end):
             return
         for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
             in_the_way = [r for r in lease.reservations if not hosts.isdisjoint(r.assignment) and r.start < end]
@@ -176,8 +179,14 @@ class Relocation:
                 self._move_or_delay(lease, start, end)
             else:
                 self.move(lease, start, "its hosts were not free in time")
-            if self._fits(hosts, start, end):
+            if self.fits(hosts, start, end):
                 return
+
+    def hold_until(self, lease: Lease, now: int, end: int) -> None:
+        """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
+        first = lease.reservations[0]
+        self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
+        self.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
 
     def _move_rest(self, lease: Lease, now: int) -> None:
         """Look for another place for what a deadline lease is to do after its present place.
@@ -268,7 +277,8 @@ class Relocation:
             with suppress(NotPlannableError), plan.tentative():
                 plan_again(context, plan.put(replace(other, reservations=other.reservations[:-1])), end)
 
-    def _fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
+    def fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
+        """Return whether nothing is planned twice on hosts in an interval."""
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 

@@ -1,4 +1,4 @@
-"""Leases whose saved servers cannot be brought back now: nothing of them is deleted, and it is tried again later.
+"""Leases whose servers cannot be saved or brought back now: nothing of them is deleted, and it is tried again later.
 
 Used where ``EngineOptions.keeps_saved_work`` is set. The pauses are forgotten by an engine that takes over, which tries
 at once.
@@ -6,8 +6,10 @@ at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+from lease_scheduler.engine.breaches import DEADLINE_MISSED
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseKind
@@ -17,6 +19,9 @@ from lease_scheduler.plan.plan import NotPlannableError
 #: Seconds between two attempts, at first and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 30, 900
 
+#: Most seconds between two attempts to suspend a lease, for whose hosts others wait.
+_LONGEST_PAUSE_ON_HOSTS = 240
+
 
 class Retries:
     """See the module."""
@@ -24,6 +29,8 @@ class Retries:
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self._due: dict[str, int] = {}
+        #: How often a lease could not be suspended.
+        self._failed: Counter[str] = Counter()
 
     def next_due(self) -> int | None:
         """Return when something is tried again next, or None."""
@@ -50,18 +57,32 @@ class Retries:
         latest = None if deadline is None else deadline - lease.remaining
         if latest is not None and latest < now:
             self._due.pop(lease.lease_id, None)
-            what = "it cannot be done by its deadline any more, and waits until its deadline is changed or it is ended"
+            lease = self._state.breaches.deadline_missed(lease, now)
+            what = f"{DEADLINE_MISSED}, and waits until its deadline is changed or it is ended"
         else:
             self._due[lease.lease_id] = now + pause if latest is None else max(now + 1, min(now + pause, latest))
             what = f"it is tried again in {self._due[lease.lease_id] - now} s"
         waiting = self._state.put(replace(lease, reason=f"{why}; {what}"))
         self._state.recorder.waits_with_saved_work(waiting)
 
-    def suspend_later(self, lease: Lease, now: int) -> int:
-        """Have a lease suspended once more after a pause; return when."""
-        self._due[lease.lease_id] = now + _FIRST_PAUSE
-        self._state.recorder.waits_with_saved_work(lease)
+    def suspend_later(self, lease: Lease, now: int, why: str) -> int:
+        """Have a lease suspended once more after a pause; its owner is told.
+
+        :param why: what went wrong
+        :return: when it is tried again
+        """
+        pause = min(_FIRST_PAUSE << min(self._failed[lease.lease_id], 10), _LONGEST_PAUSE_ON_HOSTS)
+        self._failed[lease.lease_id] += 1
+        self._due[lease.lease_id] = now + pause
+        waiting = self._state.put(
+            replace(lease, reason=f"it could not be suspended: {why}; it is tried again in {pause} s")
+        )
+        self._state.recorder.waits_with_saved_work(waiting)
         return self._due[lease.lease_id]
+
+    def suspended(self, lease: Lease) -> None:
+        """Note that a lease has left its hosts."""
+        self._failed.pop(lease.lease_id, None)
 
     def restore(self, leases: list[Lease], now: int) -> None:
         """Take over leases that wait from an engine that is no more."""
@@ -76,6 +97,7 @@ class Retries:
             del self._due[lease_id]
             lease = self._state.lease(lease_id)
             if lease is None or lease_id in self._state.operations:
+                self._failed.pop(lease_id, None)
                 continue
             if lease.state is LeaseState.SUSPENDING:
                 self._state.begin(OperationKind.SUSPEND, lease, lease.reservations[0].end, now)

@@ -80,6 +80,8 @@ class EngineState:
     :ivar lateness: how much longer operations take than planned
     :ivar occupied: hosts on which somebody is who does not give way -> when that is looked at again; nothing is planned
         there until then
+    :ivar stuck: lease that cannot be suspended -> hosts that it keeps others from; these are occupied, and it holds
+        nothing of them in the plan
     :ivar without: lease -> hosts of its assignment that it does without, because others are on them
     :ivar follow: told of every change of a lease that is stored: its value before, its value now and the instant
     """
@@ -99,6 +101,7 @@ class EngineState:
     preempted: list[str] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
     occupied: dict[int, int] = field(default_factory=dict)
+    stuck: dict[str, frozenset[int]] = field(default_factory=dict)
     without: dict[str, frozenset[int]] = field(default_factory=dict)
     follow: Callable[[Lease | None, Lease, int], None] | None = None
 
@@ -145,6 +148,15 @@ class EngineState:
             return
         self.occupied[host] = until
         plan.block(host, now, until)
+
+    @property
+    def stuck_hosts(self) -> frozenset[int]:
+        """Hosts on which something is of leases that cannot be suspended."""
+        for lease_id in list(self.stuck):
+            lease = self.lease(lease_id)
+            if lease is None or lease.state is not LeaseState.SUSPENDING:
+                del self.stuck[lease_id]
+        return frozenset().union(*self.stuck.values())
 
     def vacate(self, host: int) -> None:
         """Plan on a host again that was thought to be occupied."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind
+from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
@@ -67,7 +67,7 @@ class Steps:
         self._offers = offers
         self._deviations = deviations
         self._outages = outages
-        self._occupied = occupied = OccupiedHosts(state, deviations.relocation, deviations.failures, outages)
+        self._occupied = occupied = OccupiedHosts(state, deviations, outages)
         self._lifecycle = Lifecycle(state, deviations, offers, occupied)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
@@ -194,6 +194,9 @@ class Steps:
         self._state.account(operation, lease, now)
         if event.kind is EventKind.COMPLETED:
             self._lifecycle.completed(operation, lease, now)
+        elif operation.kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and not event.gives_up:
+            # What is not saved yet exists on its hosts only.
+            self._occupied.stays(lease, event.host, event.reason, now)
         else:
             self._deviations.failures.operation_failed(lease, operation.kind, now, event.host, event.reason)
 

@@ -50,7 +50,7 @@ class CloudReports:
         else:
             LOG.warning("lease %s: %s has failed: %s", order.lease_id, order.operation.kind.value, error)
             host = None if error.host is None else self._site.engine.site.index.get(error.host)
-            event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error))
+            event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error), gives_up=error.gives_up)
         aggregates = {} if error is not None else aggregates_made(self._site.driver, order)
         if aggregates:
             self._site.work.learn_aggregates(order.lease_id, aggregates)

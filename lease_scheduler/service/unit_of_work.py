@@ -299,7 +299,8 @@ class UnitOfWork:
         known = self.leases.get(lease.lease_id)
         if known is not None and known.state is lease.state:
             self.note(lease, lease.reason)
-        if not document.degraded:
+        is_breach = any(record.breach.lease_id == lease.lease_id for record in self._changes.breaches)
+        if is_breach or not document.degraded:
             self._tell_of_hosts(lease, replace(document, degraded=True))
 
     def terms_lost(self, lease: Lease) -> None:

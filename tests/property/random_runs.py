@@ -194,6 +194,7 @@ def clouds(draw: st.DrawFn, hosts: int) -> CloudBehaviour:
         transfer_factor=draw(factors),
         spread=draw(st.sampled_from([0.0, 0.0, 0.3])),
         boot_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
+        suspend_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
         resume_failure_probability=draw(st.sampled_from([0.0, 0.0, 0.3])),
         host_failures=tuple(failures),
         seed=draw(st.integers(0, 99)),

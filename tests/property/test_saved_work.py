@@ -1,4 +1,4 @@
-"""Random runs in which nothing that is saved may be lost, however late servers come back and how often they do not."""
+"""Random runs in which no work may be lost because a step of the cloud takes long or fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.simulation.workload import Workload
 
 from .random_runs import RUN_SETTINGS, clouds, workloads
 
-_SAVED = SUSPENDED_STATES | {LeaseState.RESUMING, LeaseState.RESUMED_READY}
+_SAVED = SUSPENDED_STATES | {LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY}
 _LOST = frozenset({LeaseState.QUEUED, LeaseState.FAILED})
 
 
@@ -36,7 +36,12 @@ def _watched(save: Callable[[Lease], None], known: dict[str, Lease]) -> Callable
 def test_nothing_that_is_saved_is_lost(workload: Workload, run_settings: RunSettings, data: st.DataObject) -> None:
     """Only a host that dies takes it along, and none does here; invariants hold at every step."""
     assert workload.site is not None
-    cloud = replace(data.draw(clouds(len(workload.site))), host_failures=())
+    cloud = replace(
+        data.draw(clouds(len(workload.site))),
+        host_failures=(),
+        suspend_failure_probability=data.draw(st.sampled_from([0.0, 0.3, 0.8])),
+        transfer_failure_probability=data.draw(st.sampled_from([0.0, 0.3])),
+    )
     engine = replace(run_settings.engine, keeps_saved_work=True)
     run = Run(workload, replace(run_settings, cloud=cloud, engine=engine))
     known: dict[str, Lease] = {}

@@ -130,7 +130,7 @@ class Preemption:
     def _give_up_if_too_late(self, server: Any, late: int) -> None:
         options = self._options
         if options.escalation is Escalation.DELETE and late > 2 * options.escalate_after:
-            raise StepFailedError(f"server {server.id} made no room in time", of.host(server))
+            raise StepFailedError(f"server {server.id} made no room in time", of.host(server), gives_up=True)
 
     def vacate(
         self, place: Place, lease_id: str, own: str | None, leaving: Collection[tuple[str, str]], late: int

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
+from tests.functional.lease_document import lease_document
 from tests.functional.service.site import HOUR, Service
 from tests.servers.base import wait_until
 
@@ -90,3 +91,66 @@ def _goes_on(service: Service, lease_id: str) -> bool:
 def test_its_owner_may_end_it(service: Service, waiting: str) -> None:
     service.leases.delete({}, waiting, "asked for")
     assert wait_until(lambda: waiting not in {each.lease_id for each in service.cloud.footprints()}, _LIMIT)
+
+
+def test_a_deadline_that_is_missed_is_told_at_once(service: Service) -> None:
+    """The lease is not over; it has a breach, and its owner is told of it with the reason."""
+    deadline = service.clock.now() + 3 * HOUR
+    times: dict[str, Any] = {"start": service.clock.now(), "duration": HOUR, "deadline": deadline}
+    document = lease_document("a lease", "deadline", 2, **times) | {"preemptible": True}
+    lease_id = str(service.leases.create({}, document)["lease_id"])
+    assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
+    start = service.clock.now() + 1_800
+    reserved = str(service.leases.create({}, service.document(2, start=start, end=start + 1_800))["lease_id"])
+    service.clock.jump(1_800)
+    assert wait_until(service.is_in(reserved, "active"), _LIMIT)
+    service.cloud._behaviour = CloudBehaviour(resume_failure_probability=1.0)
+    service.leases.delete({}, reserved, "asked for")
+    assert wait_until(lambda: _is_missed(service, lease_id), 2 * _LIMIT), service.view(lease_id)
+    view = service.view(lease_id)
+    assert (view["ended"], view["state"]) == (None, "suspended-pending")
+    assert [each["kind"] for each in view["breaches"]] == ["missed-deadline"]
+    last = _told(service, lease_id)[-1]
+    assert "cannot be done by its deadline any more" in last["reason"]
+    assert last["reason"] in [entry["reason"] for entry in service.reader.history(lease_id)]
+    assert _servers(service, lease_id) == "saved"
+
+
+def _is_missed(service: Service, lease_id: str) -> bool:
+    service.clock.jump(300)
+    return bool(service.view(lease_id)["breaches"])
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_servers_that_cannot_be_suspended_stay(service: Service, restarted: bool) -> None:
+    """The reservation that wanted their host gets the rest of its own in time, and the host when it is free."""
+    document = service.document(1, "best-effort", duration=8 * HOUR) | {"preemptible": True}
+    lease_id = str(service.leases.create({}, document)["lease_id"])
+    assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
+    start = service.clock.now() + 1_800
+    reserved = str(service.leases.create({}, service.document(2, start=start, end=start + 4 * HOUR))["lease_id"])
+    service.cloud._behaviour = CloudBehaviour(suspend_failure_probability=1.0)
+    service.clock.jump(1_800)
+    assert wait_until(service.is_in(reserved, "active"), _LIMIT), service.view(reserved)
+    assert wait_until(lambda: service.view(reserved)["degraded"], _LIMIT), service.view(reserved)
+    assert service.view(lease_id)["state"] == "suspending"
+    assert _servers(service, lease_id) != "none"
+    assert "could not be suspended" in _told(service, lease_id)[-1]["reason"]
+    if restarted:
+        service.restart()
+        service.clock.jump(300)
+        assert service.view(reserved)["state"] == "active"
+    service.cloud._behaviour = CloudBehaviour()
+    assert wait_until(lambda: _is_saved(service, lease_id), _LIMIT), service.view(lease_id)
+    assert _servers(service, lease_id) == "saved"
+    assert wait_until(lambda: _is_whole(service, reserved), _LIMIT), service.view(reserved)
+
+
+def _is_saved(service: Service, lease_id: str) -> bool:
+    service.clock.jump(60)
+    return str(service.view(lease_id)["state"]).startswith("suspended-")
+
+
+def _is_whole(service: Service, lease_id: str) -> bool:
+    service.clock.jump(60)
+    return not service.view(lease_id)["degraded"]

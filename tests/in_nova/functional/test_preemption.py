@@ -222,7 +222,7 @@ class EscalationTest(NovaSite):
         try:
             self._suspend(25)
         except StepFailedError as error:
-            assert (error.host, "made no room in time" in str(error)) == ("host1", True)
+            assert (error.host, "made no room in time" in str(error), error.gives_up) == ("host1", True, True)
         else:
             raise AssertionError("it has 10 s, and as long again to be switched off")
 

@@ -7,8 +7,12 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.model.breach import BreachKind
 from lease_scheduler.model.lease import LeaseKind
-from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.model.states import FINAL_STATES, SUSPENDED_STATES, LeaseState
+from lease_scheduler.plan.options import Migration
+from lease_scheduler.simulation.invariants import check_plan
+from lease_scheduler.simulation.workload import WorkloadLease
 from tests.unit.engine.conftest import MakeWorld, World, request
 
 BEST_EFFORT, DEADLINE, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE, LeaseKind.RESERVATION
@@ -94,6 +98,30 @@ def test_a_deadline_that_is_missed_costs_no_work(make_world: MakeWorld) -> None:
     assert (world["1"].state, _work(world)) == (LeaseState.DONE, 2000)
 
 
+def test_a_deadline_that_is_missed_is_told_at_once_and_once(make_world: MakeWorld) -> None:
+    """While the lease waits, and not again by an engine that takes over, or when the lease is lost."""
+    world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
+    engine, now = world.run.engine, world.run.clock.now()
+    (breach,) = world.run.recorder.breaches
+    assert (breach.lease_id, breach.kind) == ("1", BreachKind.MISSED_DEADLINE)
+    # When the rest of the work became longer than the time for it.
+    assert breach.instant <= 3_500
+    assert breach.seconds == world["1"].remaining
+    engine._deviations.retries.restore(engine.live_leases(), now)
+    world.unattended_until(now + 1)
+    engine._deviations.relocation.fail(world["1"], now + 1, "lost")
+    assert world["1"].state is LeaseState.FAILED
+    assert world.run.recorder.breaches == [breach]
+
+
+def test_a_later_deadline_may_be_missed_as_well(make_world: MakeWorld) -> None:
+    world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
+    later = replace(world["1"].request, deadline=world.run.clock.now() + 3_000)
+    world.run.engine.change("1", later)
+    world.end()
+    assert [each.kind for each in world.run.recorder.breaches] == [BreachKind.MISSED_DEADLINE] * 2
+
+
 def test_an_owner_may_end_what_waits(make_world: MakeWorld) -> None:
     world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
     world.run.engine.end("1")
@@ -140,3 +168,125 @@ def test_a_restart_while_it_waits(make_world: MakeWorld) -> None:
     retries.restore(engine.live_leases(), world.run.clock.now())
     world.end()
     assert (world["1"].state, _work(world)) == (LeaseState.DONE, 2000)
+
+
+# -- suspensions that fail -------------------------------------------------------------------------------
+
+
+_STUCK = CloudBehaviour(suspend_failure_probability=1.0)
+
+
+def test_servers_that_cannot_be_suspended_are_not_deleted(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reservation waits for the only host, its project is told, and both get what they were promised later."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", RESERVATION, submitted=10, start=500, duration=1000),
+        hosts=1,
+        cloud=_STUCK,
+        engine=_KEEPS,
+    )
+    told: list[str] = []
+    monkeypatch.setattr(world.run.recorder, "terms_lost", lambda lease: told.append(lease.lease_id))
+    world.until(800)
+    victim = world["1"]
+    assert (victim.state, victim.saved_on) == (LeaseState.SUSPENDING, None)
+    assert victim.accumulated > 400
+    assert "it is tried again in" in victim.reason
+    assert world["2"].active_since is None
+    assert set(told) == {"2"}
+    _heals(world)
+    world.end()
+    assert (world["1"].state, world["1"].accumulated, _work(world)) == (LeaseState.DONE, 2000, 2000)
+    assert world["2"].state is LeaseState.DONE
+    assert world.counters["preemptions_with_loss"] == 0
+
+
+@pytest.mark.parametrize("hosts", [3, 2])
+def test_a_reservation_gets_another_host_or_the_rest(make_world: MakeWorld, hosts: int) -> None:
+    """With a third host it is whole; without one it begins in time on the healthy one, and gets the other later."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=3000),
+        request("2", RESERVATION, 2, submitted=10, start=500, duration=1500),
+        # Is over sooner than the reservation counts on.
+        *([WorkloadLease(request("3", BEST_EFFORT, 1, duration=9000), 450)] if hosts == 3 else []),
+        hosts=hosts,
+        cloud=_STUCK,
+        engine=_KEEPS,
+    ).until(700)
+    victim, reservation = world["1"], world["2"]
+    assert reservation.state is LeaseState.ACTIVE, reservation
+    assert reservation.started == 500
+    assert reservation.missing_nodes == (0 if hosts == 3 else 1)
+    if victim.state is LeaseState.SUSPENDING:
+        _heals(world)
+        world.until(1400)
+        assert world["2"].missing_nodes == 0
+        assert world["1"].state in SUSPENDED_STATES
+    world.end()
+    assert (world["1"].state, _work(world)) == (LeaseState.DONE, 3000)
+    assert world["2"].state is LeaseState.DONE
+
+
+def test_an_operator_may_have_them_deleted(make_world: MakeWorld) -> None:
+    """If the cloud says so, the lease starts over, and the reservation begins."""
+    world = _preempted(make_world, _STUCK).until(499)
+    cloud = world.run.cloud
+    take = cloud.take_events
+    cloud.take_events = lambda now: [replace(each, gives_up=True) for each in take(now)]  # type: ignore[method-assign]
+    world.until(550)
+    assert (world["1"].accumulated, world["1"].active_since) == (0, None)
+    assert world["2"].state is LeaseState.ACTIVE
+
+
+def test_pauses_between_attempts_grow(make_world: MakeWorld) -> None:
+    """A server that nobody mends fills neither the history nor the log."""
+    world = _preempted(make_world, _STUCK).until(500 + 6 * 3600)
+    assert world["1"].state is LeaseState.SUSPENDING
+    assert world.counters["failed_operations"] < 110
+
+
+def test_a_restart_while_it_is_stuck(make_world: MakeWorld) -> None:
+    """The reservation that began without the host keeps what it has; nothing is over capacity."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=3000),
+        request("2", RESERVATION, 2, submitted=10, start=500, duration=1500),
+        hosts=2,
+        cloud=_STUCK,
+        engine=_KEEPS,
+    ).until(700)
+    assert (world["2"].state, world["2"].missing_nodes) == (LeaseState.ACTIVE, 1)
+    engine = world.run.engine
+    engine._state.stuck.clear()
+    engine._state.without.clear()
+    for host in list(engine._state.occupied):
+        engine._state.vacate(host)
+    engine._deviations.retries.restore(engine.live_leases(), world.run.clock.now())
+    world.until(1000)
+    assert (world["2"].state, world["2"].missing_nodes) == (LeaseState.ACTIVE, 1)
+    check_plan(engine._state.planner.plan, world.run.clock.now())
+    _heals(world)
+    world.end()
+    assert (world["1"].state, _work(world)) == (LeaseState.DONE, 3000)
+    assert world["2"].state is LeaseState.DONE
+
+
+def test_memory_that_cannot_be_moved_is_kept(make_world: MakeWorld) -> None:
+    """It stays where it is saved, and the lease goes on later."""
+    world = make_world(
+        request("1", BEST_EFFORT, 1, duration=3000),
+        request("2", RESERVATION, 2, submitted=10, start=500, duration=100),
+        request("3", RESERVATION, 1, submitted=20, start=600, duration=5000),
+        hosts=2,
+        cloud=CloudBehaviour(transfer_failure_probability=1.0),
+        planning={"migration": Migration.YES, "migration_bandwidth": 100.0},
+        engine=_KEEPS,
+    ).until(4000)
+    assert world.counters["migrations"] > 0
+    lease = world["1"]
+    assert lease.state in SUSPENDED_STATES
+    assert lease.accumulated > 0
+    _heals(world)
+    world.end()
+    assert (world["1"].state, _work(world)) == (LeaseState.DONE, 3000)
