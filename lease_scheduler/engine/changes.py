@@ -20,7 +20,7 @@ from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_lar
 from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
 from lease_scheduler.plan.rest import plan_again
 from lease_scheduler.plan.trials import loses
 
@@ -304,6 +304,7 @@ class Changes:
     ) -> NoPlaceError:
         """Why new terms have no place, and what would have, if the lease gave up the place that it has."""
         plan = self._state.planner.plan
+        beside = more_nodes_beside(self._state.planner, lease, terms, now) if under_way else ""
         with plan.trial():
             plan.put(replace(lease, reservations=()))
             if not under_way:
@@ -319,4 +320,4 @@ class Changes:
                     start = first.run_start if terms.start is None else terms.start
                     alternatives = (Alternative("duration", start, lease.request.node_count, longest),)
         offered = f"; would fit: {alternatives[0].duration} s" if alternatives else ""
-        return NoPlaceError(Refusal("capacity", f"{error}{offered}", alternatives=alternatives))
+        return NoPlaceError(Refusal("capacity", f"{error}{offered}{beside}", alternatives=alternatives))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
@@ -103,6 +103,28 @@ def quote(
         queue_position=position,
         suspension_hours=suspension_hours(planner.context, changed),
     )
+
+
+def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: int) -> str:
+    """Say when a second lease could have the nodes that a running reservation does not get at once, or nothing.
+
+    A run does not wait for others to be suspended, as a start does, so its terms stay as they are.
+    """
+    wanted = [
+        replace(more, count=more.count - has.count)
+        for more, has in zip(terms.nodes, lease.request.nodes, strict=False)
+        if more.count > has.count
+    ]
+    left = 0 if not lease.reservations else lease.reservations[0].run_end - now
+    if terms.kind is not LeaseKind.RESERVATION or not wanted or left <= 0:
+        return ""
+    request = replace(terms, lease_id=f"{lease.lease_id}-more", nodes=tuple(wanted), start=now, duration=left)
+    found = quote(planner, request, lease.sequence, now)
+    if found.lease is None:
+        return ""
+    wait = found.lease.reservations[0].run_start - now
+    nodes = request.node_count
+    return f"; a lease of its own with the {nodes} additional nodes would be granted, starting {wait} s from now"
 
 
 def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.plan.explain import NoPlaceError
 from lease_scheduler.plan.options import RoomLead
 from tests.unit.engine.conftest import MakeWorld, World, request
 
@@ -144,3 +145,17 @@ def test_a_quote_tells_the_start_that_there_would_be(make_world: MakeWorld) -> N
     assert quote.lease is not None
     assert quote.lease.request.start == quote.lease.reservations[0].run_start == 532
     assert quote.preempted == ("work",)
+
+
+def test_more_nodes_for_a_lease_that_runs_are_refused_with_the_instant_of_a_second_lease(make_world: MakeWorld) -> None:
+    """Who makes room would lose work; what the refusal says is granted."""
+    promised = request("promised", RESERVATION, start=0, duration=1000)
+    world = make_world(promised, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
+    with pytest.raises(NoPlaceError, match="1 additional nodes would be granted, starting 32 s from now"):
+        world.run.engine.change("promised", replace(promised, nodes=(replace(promised.nodes[0], count=2),)))
+    second = request("second", RESERVATION, submitted=500, start=500, duration=500)
+    world.run.engine.submit(second)
+    world.run.engine.step()
+    world.end()
+    assert world["second"].started == 532
+    assert "preemptions_with_loss" not in world.counters
