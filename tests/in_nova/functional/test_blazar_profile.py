@@ -17,7 +17,7 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, Resources
-from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite, RealClock
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite, RealClock
 
 _FILTERS = (
     "AggregateInstanceExtraSpecsFilter",
@@ -100,6 +100,7 @@ class _Site(NovaSite):
 
 class ProfileTest(_Site):
     options = DriverOptions(blazar=BlazarOptions(profile=True))
+    times = 2
 
     def test_a_host_from_the_start_of_its_reservation_to_the_end(self) -> None:
         record = reservation()
@@ -158,7 +159,7 @@ class ProfileTest(_Site):
         end = time.monotonic() + LIMIT
         while self.driver.perform(order, step) is not None:
             assert time.monotonic() < end, f"{step} does not end"
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def test_what_the_pool_is_does_not_bring_reserved_hosts_back(self) -> None:
         record = reservation()
@@ -207,7 +208,7 @@ class ProfileTest(_Site):
         end = time.monotonic() + LIMIT
         while self.nova.servers.get(other.id).status == "BUILD":
             assert time.monotonic() < end
-            time.sleep(0.05)
+            time.sleep(POLL)
         self.carry_out(self.again(start, OperationKind.STOP))
         assert self.pool() == set(HOSTS)
         self.assert_nothing_is_left()

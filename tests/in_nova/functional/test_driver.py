@@ -14,10 +14,12 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
 from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 
 class DriverTest(NovaSite):
+    times = 2
+
     def test_hosts_and_flavors(self) -> None:
         found = {each.name: each for each in self.driver.hypervisors()}
         assert set(found) == set(HOSTS)
@@ -74,7 +76,7 @@ class DriverTest(NovaSite):
         end = time.monotonic() + LIMIT
         while sorted(self.nova.servers.get(server.id).status for server in servers) != ["ACTIVE", "SHELVED_OFFLOADED"]:
             assert time.monotonic() < end
-            time.sleep(0.05)
+            time.sleep(POLL)
         assert not self.held.overdrawn(names.slots_provider_id("host1"))
         # It comes back when there is a slot, and not before.
         (shelved,) = [server for server in servers if self.host_of(server) is None]
@@ -313,7 +315,7 @@ class DriverTest(NovaSite):
             end = time.monotonic() + LIMIT
             while not set(expected) <= {(event.kind, event.lease_id, event.host) for event in told}:
                 assert time.monotonic() < end, told
-                time.sleep(0.05)
+                time.sleep(POLL)
 
         wait_for(*((EventKind.HOST_UP, None, host) for host in HOSTS))
         (service,) = self.nova.services.list(host="host3", binary="nova-compute")

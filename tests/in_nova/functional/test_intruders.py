@@ -12,7 +12,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.room import IntruderAction, RoomOptions
 from lease_scheduler.engine.interfaces import OperationKind
-from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import HOSTS, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 
 class _Site(NovaSite):
@@ -53,7 +53,7 @@ class _Site(NovaSite):
             if found.status in wanted and getattr(found, "OS-EXT-STS:task_state") is None:
                 return found
             assert time.monotonic() < end, f"{found.status}, not {wanted}"
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def occupied(self, order: Order, *hosts: str) -> HostsOccupiedError:
         """What an order says that cannot have some hosts."""
@@ -309,14 +309,14 @@ class OtherWaysTest(_Site):
             if last.action == action and is_through and getattr(found, "OS-EXT-STS:task_state") is None:
                 return found
             assert time.monotonic() < end, (last.action, events)
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def emptied(self, host: str, vcpus: int) -> None:
         """Wait until no server is on a host beside what is held there."""
         end = time.monotonic() + LIMIT
         while any(getattr(each, "OS-EXT-SRV-ATTR:host") == host for each in self.nova.servers.list()):
             assert time.monotonic() < end
-            time.sleep(0.05)
+            time.sleep(POLL)
         assert self.used(host)["VCPU"] == vcpus
 
 
@@ -348,7 +348,7 @@ class OccupiedTest(_Site):
         end = time.monotonic() + LIMIT
         while self.used("host2").get("VCPU"):
             assert time.monotonic() < end
-            time.sleep(0.05)
+            time.sleep(POLL)
         self.carry_out(adjust)
         (footprint,) = self.driver.footprints()
         assert footprint.hosts == frozenset(HOSTS)

@@ -6,7 +6,7 @@ import time
 
 from lease_scheduler.cloud.driver import ImageOrder, ImageProgress
 from lease_scheduler.cloud.nova import names
-from tests.in_nova.functional.site import IMAGE, LIMIT, NovaSite
+from tests.in_nova.functional.site import IMAGE, LIMIT, POLL, NovaSite
 
 _ANOTHER = "a2459075-d96c-40d5-893e-577ff92e721c"
 
@@ -25,7 +25,7 @@ class PrecachingTest(NovaSite):
         end = time.monotonic() + LIMIT
         while not (progress := self.driver.carry(order)).is_over:
             assert time.monotonic() < end, progress
-            time.sleep(0.05)
+            time.sleep(POLL)
         return progress
 
     def test_it_comes_to_its_hosts_and_to_no_others(self) -> None:

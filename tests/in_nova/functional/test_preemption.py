@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova.room import Escalation, RoomOptions
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.lease import PreemptionMode
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
-from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, SMALL, WHOLE, NovaSite
+from tests.in_nova.functional.site import IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 _STATUS = {PreemptionMode.STOP: "SHUTOFF", PreemptionMode.SUSPEND: "SUSPENDED"}
 _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
@@ -23,6 +23,8 @@ _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
 
 class ModesTest(NovaSite):
     """What stays on its host leaves room there all the same."""
+
+    times = 2
 
     def _lease(self, mode: PreemptionMode, resources: Resources, *hosts: str) -> tuple[str, dict[str, Any]]:
         lease_id = str(uuid4())
@@ -152,7 +154,7 @@ class LostCommandsTest(NovaSite):
         end = time.monotonic() + LIMIT
         while self.driver.perform(order, step) is not None:
             assert time.monotonic() < end
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def _status(self) -> str:
         (server,) = self.nova.servers.list()
@@ -209,7 +211,7 @@ class EscalationTest(NovaSite):
         while self.nova.servers.list()[0].status != status:
             assert time.monotonic() < end
             self._suspend(late)
-            time.sleep(0.05)
+            time.sleep(POLL)
 
     def test_what_is_late_is_switched_off(self) -> None:
         self._until("SHUTOFF", 15)
@@ -237,7 +239,7 @@ class EscalationTest(NovaSite):
         while any(server.id == spot.id for server in self.nova.servers.list()):
             assert time.monotonic() < end
             self.driver.perform(late, "vacate")
-            time.sleep(0.05)
+            time.sleep(POLL)
 
 
 class GuestsTest(NovaSite):
