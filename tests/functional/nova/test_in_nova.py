@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import ast
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,10 @@ from tests.servers.fixtures import missing
 from tests.servers.openstack import environment
 
 _ROOT = Path(__file__).parents[3]
-_LIMIT = 900
+#: Seconds; all of pytest ends by faulthandler_timeout some time later.
+_LIMIT = 400
+#: Tests that are run by one process.
+_PIECE = 5
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +54,35 @@ def test_filter_and_weigher(python: Path) -> None:
     assert " passed" in _run(python, "pytest", *options, *places)
 
 
-def _classes() -> list[str]:
-    """The classes of tests, as unittest calls them; their modules cannot be imported here."""
+def _tests(path: Path) -> list[str]:
+    """Return the tests of a module, as unittest calls them; it cannot be imported here."""
+    classes = {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)}
+
+    def methods(name: str) -> list[str]:
+        bases = [base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id in classes]
+        own = [node.name for node in classes[name].body if isinstance(node, ast.FunctionDef)]
+        return [method for base in bases for method in methods(base)] + own
+
     return [
-        f"{path.stem}.{name}"
-        for path in sorted((_ROOT / "tests" / "in_nova" / "functional").glob("test_*.py"))
-        for name in re.findall(r"^class (\w+Test)\(", path.read_text(), re.MULTILINE)
+        f"tests.in_nova.functional.{path.stem}.{name}.{method}"
+        for name in classes
+        if name.endswith("Test")
+        for method in methods(name)
+        if method.startswith("test_")
     ]
 
 
-@pytest.mark.parametrize("name", _classes())
-def test_on_nova(python: Path, name: str) -> None:
-    """On a Nova and a Placement that run in the process of the test, a class at a time so that none takes too long."""
-    assert "\nOK" in _run(python, "unittest", f"tests.in_nova.functional.{name}")
+def _pieces() -> Iterator[Any]:
+    """Yield some tests of a module at a time, so that none takes too long and few start a Nova of their own."""
+    for path in sorted((_ROOT / "tests" / "in_nova" / "functional").glob("test_*.py")):
+        tests = _tests(path)
+        for first in range(0, len(tests), _PIECE):
+            yield pytest.param(tests[first : first + _PIECE], id=f"{path.stem}-{first + 1}")
+
+
+@pytest.mark.parametrize("names", list(_pieces()))
+def test_on_nova(python: Path, names: list[str]) -> None:
+    """On a Nova and a Placement that run in the process of the test."""
+    said = _run(python, "unittest", *names)
+    assert f"Ran {len(names)} test" in said
+    assert "\nOK" in said
