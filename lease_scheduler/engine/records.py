@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lease_scheduler.engine.interfaces import Operation
@@ -70,6 +70,16 @@ class LeaseDocument:
         """Ids of the groups in the cloud that its servers may be in."""
         found = (record.terms.get("server_group_id") for record in self.reservations)
         return frozenset(str(group) for group in found if group is not None)
+
+    def with_term(self, key: str, values: Mapping[str, Any]) -> LeaseDocument:
+        """Return the document with other values of a term, by reservation; itself if nothing differs."""
+        reservations = tuple(
+            replace(record, terms={**record.terms, key: values[record.reservation_id]})
+            if record.reservation_id in values and record.terms.get(key) != values[record.reservation_id]
+            else record
+            for record in self.reservations
+        )
+        return self if reservations == self.reservations else replace(self, reservations=reservations)
 
     def saved_nodes(self, *, by_default: bool) -> frozenset[int]:
         """Numbers of the VMs on whose hosts images are made of the servers before the end.

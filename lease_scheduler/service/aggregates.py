@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 
 from lease_scheduler.cloud.driver import Driver, Order
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.blazar import INSTANCE_TYPES
 
 LOG = logging.getLogger(__name__)
@@ -29,17 +27,3 @@ def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
     except Exception:
         LOG.exception("lease %s: the ids of its aggregates could not be found out", order.lease_id)
         return {}
-
-
-def with_aggregates(document: LeaseDocument, ids: Mapping[str, int]) -> LeaseDocument:
-    """Return the document with the ids of the aggregates of its reservations; itself if it has them.
-
-    :param ids: by reservation
-    """
-    reservations = tuple(
-        replace(each, terms={**each.terms, "aggregate_id": ids[each.reservation_id]})
-        if ids.get(each.reservation_id, each.terms.get("aggregate_id")) != each.terms.get("aggregate_id")
-        else each
-        for each in document.reservations
-    )
-    return document if reservations == document.reservations else replace(document, reservations=reservations)

@@ -22,7 +22,7 @@ from lease_scheduler.service.enforcement.proposals import change_proposal, new_p
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.refusals import Answer, alternatives, refusals
-from lease_scheduler.service.server_groups import ServerGroups, with_groups
+from lease_scheduler.service.server_groups import ServerGroups
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, lease_document, node_set_of, numbered
 
@@ -255,7 +255,7 @@ class Leases:
         try:
             with site.transaction(expires), refusals(context):
                 self._check_offered(lease_id)
-                document = with_groups(site.work.documents[lease_id], groups)
+                document = site.work.documents[lease_id].with_term("server_group_id", groups)
                 if trust_id is not None:
                     document = replace(document, trust_id=trust_id)
                 document = replace(document, updated_at=site.work.now)

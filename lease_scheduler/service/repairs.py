@@ -165,7 +165,7 @@ class Repairs:
             if document is None or lease is None:
                 unwanted += groups.values()
                 continue
-            self._work.put_document(_of_groups(document, groups))
+            self._work.put_document(document.with_term("server_group_id", groups))
             LOG.warning("lease %s has new server groups: %s", lease_id, ", ".join(sorted(groups.values())))
             self._work.note(lease, "its server group was deleted; it has a new one")
             if lease.active_since is not None and not self._is_busy(lease_id):
@@ -183,13 +183,3 @@ def _with_groups(document: LeaseDocument, gone: set[str]) -> dict[str, Any]:
             if str(record.terms.get("server_group_id")) in gone
         ],
     }
-
-
-def _of_groups(document: LeaseDocument, groups: Mapping[str, str]) -> LeaseDocument:
-    reservations = tuple(
-        replace(record, terms={**record.terms, "server_group_id": groups[record.reservation_id]})
-        if record.reservation_id in groups
-        else record
-        for record in document.reservations
-    )
-    return replace(document, reservations=reservations)

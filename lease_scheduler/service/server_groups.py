@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
@@ -65,17 +63,6 @@ class ServerGroups:
             self._site.driver.remove_groups(groups)
         except Exception:
             LOG.exception("the server groups of a lease that was refused could not be removed")
-
-
-def with_groups(document: LeaseDocument, groups: Mapping[str, str]) -> LeaseDocument:
-    """The document with the ids of groups of its reservations (by reservation), which its consumer is told."""
-    reservations = tuple(
-        replace(each, terms={**each.terms, "server_group_id": groups[each.reservation_id]})
-        if each.reservation_id in groups
-        else each
-        for each in document.reservations
-    )
-    return replace(document, reservations=reservations)
 
 
 def _are_wanted(lease: Document) -> bool:

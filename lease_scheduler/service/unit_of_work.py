@@ -23,7 +23,6 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.service.aggregates import with_aggregates
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.notifications import document_message, transition_message
 
@@ -378,7 +377,7 @@ class UnitOfWork:
             aggregates, self._aggregates = self._aggregates, {}
         for lease_id, ids in aggregates.items():
             known = self.documents.get(lease_id)
-            if known is not None and (changed := with_aggregates(known, ids)) is not known:
+            if known is not None and (changed := known.with_term("aggregate_id", ids)) is not known:
                 self.put_document(changed)
         events = []
         for intent, event in reports:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from tests.compat.inside import InsideShell
 from tests.compat.shell import TOKEN
 from tests.servers.reservation import ReservationService as Server
 
-_PAGES = Path(__file__).parents[2] / "doc" / "source"
+_ROOT = Path(__file__).parents[2]
+_PAGES, _README = _ROOT / "doc" / "source", _ROOT / "README.md"
 _LATEST = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "reservation latest"}
 
 
@@ -82,3 +84,14 @@ def test_the_bodies_are_what_the_service_takes_and_answers(service: Server) -> N
     assert quote["start"] == negotiated["start_date"]
     # What is shown of an answer is in it.
     assert held["quote"].keys() <= quote.keys()
+
+
+def test_the_commands_of_the_readme(service: Server) -> None:
+    """On another port than the one of ``make run``."""
+    (script,) = re.findall(
+        r"^With the service running:\n\n```\n(.*?)^```", _README.read_text(), re.MULTILINE | re.DOTALL
+    )
+    script = script.replace("http://127.0.0.1:1234", service.url).replace(".venv/bin", str(Path(sys.executable).parent))
+    ended = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("night") == 2, ended.stdout

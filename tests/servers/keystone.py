@@ -77,6 +77,14 @@ class Keystone(WsgiServer):
             self.give_role(user_id, project_id, role)
         return User(name, user_id, project, project_id)
 
+    def middleware(self, service: User) -> str:
+        """Lines of a configuration file by which an API has this user check tokens."""
+        return (
+            f"[keystone_authtoken]\nauth_type = password\nauth_url = {self.url}\n"
+            f"www_authenticate_uri = {self.url}\nuser_domain_id = default\nproject_domain_id = default\n"
+            f"project_name = {service.project}\nusername = {service.name}\npassword = {PASSWORD}\n"
+        )
+
     def service(self, kind: str, url: str) -> str:
         """Enter a service into the catalogue, with the same URL for everybody; gives its id."""
         made = self._new("service", type=kind, name=kind)

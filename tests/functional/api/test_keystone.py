@@ -59,14 +59,7 @@ class Site:
         self._tokens: dict[str, str] = {}
 
     def _lines(self, port: int) -> str:
-        return (
-            f"[api]\nport = {port}\n"
-            f"[keystone_authtoken]\nauth_type = password\nauth_url = {self.keystone.url}\n"
-            f"www_authenticate_uri = {self.keystone.url}\n"
-            "user_domain_id = default\nproject_domain_id = default\n"
-            f"project_name = {self.service.project}\nusername = {self.service.name}\npassword = {PASSWORD}\n"
-            "http_request_max_retries = 1\n"
-        )
+        return f"[api]\nport = {port}\n{self.keystone.middleware(self.service)}http_request_max_retries = 1\n"
 
     def begin(self) -> None:
         """Wait until the programs answer, and take the hosts into the pool."""

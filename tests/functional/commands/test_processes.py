@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.functional.commands.programs import path_of, run, write_configuration
 from tests.servers.base import OwnProcess, free_port, wait_until
-from tests.servers.keystone import PASSWORD, Keystone
+from tests.servers.keystone import Keystone
 
 _LIMIT = 90.0
 _NODES = [{"count": 1, "resources": {"VCPU": 1}}]
@@ -145,11 +145,7 @@ def test_a_lease_from_its_request_to_its_end(
     keystone.ensure_running()
     service = keystone.user("reservation", keystone.project("service"), "service")
     member = keystone.user("member", keystone.project("physics"), "member")
-    lines = (
-        f"[keystone_authtoken]\nauth_type = password\nauth_url = {keystone.url}\n"
-        f"www_authenticate_uri = {keystone.url}\nuser_domain_id = default\nproject_domain_id = default\n"
-        f"project_name = {service.project}\nusername = {service.name}\npassword = {PASSWORD}\n"
-    )
+    lines = keystone.middleware(service)
     site = Site(tmp_path, mariadb_url, rabbitmq_url, lines)
     entry = keystone.service("reservation", f"{site.url}/v1")
     try:

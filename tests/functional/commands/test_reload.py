@@ -17,7 +17,7 @@ from lease_scheduler.cmd import configuration, wiring
 from lease_scheduler.rpc.client import RpcEngineClient
 from tests.functional.commands.test_processes import Site
 from tests.servers.base import OwnProcess, free_port, wait_until
-from tests.servers.keystone import PASSWORD, Keystone
+from tests.servers.keystone import Keystone
 
 _LIMIT = 120.0
 _REQUEST: dict[str, Any] = {
@@ -125,11 +125,7 @@ def test_settings_of_a_running_api(tmp_path: Path, keystone: Keystone, mariadb_u
     keystone.ensure_running()
     service = keystone.user("reservation", keystone.project("service"), "service")
     member = keystone.user("member", keystone.project("physics"), "member")
-    lines = (
-        f"[keystone_authtoken]\nauth_type = password\nauth_url = {keystone.url}\n"
-        f"www_authenticate_uri = {keystone.url}\nuser_domain_id = default\nproject_domain_id = default\n"
-        f"project_name = {service.project}\nusername = {service.name}\npassword = {PASSWORD}\n[api]\n"
-    )
+    lines = f"{keystone.middleware(service)}[api]\n"
     site = Site(tmp_path, mariadb_url, rabbitmq_url, lines)
     try:
         site.manage("db", "sync")
