@@ -18,7 +18,6 @@ from oslo_config import cfg
 from oslo_log import log
 
 from lease_scheduler.cmd import configuration, rest, wiring
-from lease_scheduler.cmd.demonstration import Demonstration
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.metrics_server import process_registry
 from lease_scheduler.cmd.signals import EndingSignals
@@ -116,8 +115,11 @@ class Companion(Protocol):
 MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
 
 
-def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Demonstration:
+def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
     """Submits a recorded workload."""
+    # What reads workloads takes long to load.
+    from lease_scheduler.cmd.demonstration import Demonstration
+
     # At its speed nobody could read what becomes of all leases.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)
     return Demonstration(url, Path(conf.service.state_path) / "demonstration.json", engine.clock)

@@ -92,7 +92,7 @@ class LeaseDocuments:
         now = site.work.now
         merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
         if "end" in changes:
-            merged["duration"] = None
+            merged["duration"] = changes.get("duration")
         named = {each["id"]: each for each in changes.get("reservations") or ()}
         merged["reservations"] = [
             {

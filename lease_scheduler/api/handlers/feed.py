@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from icalendar import Calendar, Event
+from typing import TYPE_CHECKING
 
 from lease_scheduler.api.dates import LAST, utc
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.blazar import lease_status
+
+if TYPE_CHECKING:
+    from icalendar import Event
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
 _DAY = 86_400
@@ -17,6 +20,9 @@ _PAST = 90 * _DAY
 
 def show(request: ApiRequest) -> Answer:
     """Every lease of the caller's project whose times are known, and which did not end long ago."""
+    # Takes long to load, and few ask for a feed.
+    from icalendar import Calendar
+
     calendar = Calendar()
     calendar.add("prodid", "-//OpenStack//lease-scheduler//EN")
     calendar.add("version", "2.0")
@@ -28,6 +34,8 @@ def show(request: ApiRequest) -> Answer:
 
 
 def _event(view: Document) -> Event:
+    from icalendar import Event
+
     event = Event()
     event.add("uid", f"{view['id']}@lease-scheduler")
     # An event that ends after the last date that can be written must still end after it starts.

@@ -120,6 +120,9 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ex
             raise ApiError(400, "duration: give end_date or duration, not both", "duration")
         elif start is not None:
             found["end"] = _not_past(start + duration, now)
+            if body.get("start_date") == dates.NOW:
+                # Nothing of it is lost to the time until the engine begins.
+                found["duration"] = duration
     if "deadline" in body:
         if view["kind"] != LeaseKind.DEADLINE.value:
             raise ApiError(400, f"deadline: a lease of kind {view['kind']} has none; leave it out", "deadline")

@@ -57,3 +57,17 @@ def test_a_duration_from_now_counts_from_when_the_engine_gets_it(service: Servic
     view = service.view(str(service.leases.create({}, document)["lease_id"]))
     assert view["end"] - view["start"] == HOUR
     assert view["start"] >= said
+
+
+def test_a_change_to_now_delivers_all_of_the_duration(service: Service) -> None:
+    """As when it is asked for: the engine gets it a moment later."""
+    lease_id = str(service.leases.create({}, service.document())["lease_id"])
+    said = service.clock.now()
+    service.leases.update({}, lease_id, {"start": said - 7, "end": said - 7 + HOUR, "duration": HOUR})
+    view = service.view(lease_id)
+    assert view["end"] - view["start"] == HOUR
+    assert view["start"] >= said
+    # One that runs keeps the end that it is given.
+    assert wait_until(service.is_in(lease_id, "active"), _NOTICED)
+    service.leases.update({}, lease_id, {"end": view["end"] + 60})
+    assert service.view(lease_id)["end"] == view["end"] + 60

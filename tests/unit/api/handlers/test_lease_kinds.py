@@ -249,7 +249,7 @@ class TestChanges:
     def test_a_reservation_that_is_moved_to_now_has_its_whole_duration(self, client: Client, site: Site) -> None:
         path = self.path(client, **DATES)
         assert client.put(path, {"start_date": "now", "duration": "1h"}).status_code == 200
-        assert site.calls[-1][3] == {"start": NOW, "end": NOW + HOUR}
+        assert site.calls[-1][3] == {"start": NOW, "end": NOW + HOUR, "duration": HOUR}
 
 
 class TestActions:

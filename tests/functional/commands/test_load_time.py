@@ -1,0 +1,26 @@
+"""What programs load before they serve: each module costs time whenever an engine takes over or a service begins."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+#: What only simulations, reports, feeds or exports need.
+_NOT_NEEDED = ("highspy", "icalendar", "lxml", "matplotlib", "rich", "scipy")
+
+_PROGRAM = """
+import importlib, json, sys
+importlib.import_module(sys.argv[1])
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+@pytest.mark.parametrize("program", ["api", "embedded", "engine"])
+def test_programs_load_what_they_need_to_serve(program: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", _PROGRAM, f"lease_scheduler.cmd.{program}"]
+    loaded = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    assert "sqlalchemy" in loaded
+    assert not set(_NOT_NEEDED) & set(loaded)
