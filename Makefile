@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Pictures are written to files, so no display is needed.
 export MPLBACKEND ?= Agg
+# Tests start programs some hundreds of times; each would compile our modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The page of `make run` is at http://127.0.0.1:$(LEASE_SCHEDULER_PORT); DEMO=0 leaves out the workload.
 LEASE_SCHEDULER_PORT ?= 1234
