@@ -103,7 +103,8 @@ def test_a_small_shared_lease_opens_nothing_else(
 ) -> None:
     """Its owner boots other flavors with its hint, resizes what it has, and tries again when it is over."""
     ada, admin = service.client(service.ada), service.admin
-    terms: Document = {"kind": "immediate", "nodes": [{"count": 1, "resources": {"VCPU": 1, "MEMORY_MB": 512}}]}
+    small: Document = {"VCPU": 1, "MEMORY_MB": 512, "DISK_GB": 1}
+    terms: Document = {"kind": "immediate", "nodes": [{"count": 1, "resources": small}]}
     lease = service.lease(service.ada, duration=600, **terms)
     other = service.lease(service.ada, duration=600, **terms)
     leases += [lease, other]
