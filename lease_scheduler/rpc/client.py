@@ -47,9 +47,14 @@ class RpcEngineClient:
 
     def __init__(self, transport: Any, site: str, timeout: float = 30.0, places: int = 64) -> None:
         self._gate = Gate(places)
+        self._transport = transport
         target = oslo_messaging.Target(topic=topic(site), version=VERSION)
         self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN, retry=_RETRIES)
         self._timeout = timeout
+
+    def close(self) -> None:
+        """Close the transport, which would otherwise wait for answers as long as the process lives."""
+        self._transport.cleanup()
 
     def _ask(self, context: Document, method: str, **arguments: Any) -> Document:
         context = {**context, "expires": time.time() + self._timeout}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -145,6 +146,9 @@ def rabbitmq_url(rabbitmq_server: RabbitMQ) -> Iterator[str]:
     yield rabbitmq_server.create_virtual_host(name)
     rabbitmq_server.ensure_running()
     rabbitmq_server.drop_virtual_host(name)
+    # They would look for the virtual host without a pause until the process ends.
+    left = [thread.name for thread in threading.enumerate() if thread.name.endswith("(poll)")]
+    assert not left, f"transports were not closed: {left}"
 
 
 @pytest.fixture

@@ -73,14 +73,19 @@ def _lease(**terms: Any) -> dict[str, Any]:
     }
 
 
-def test_policies_of_a_running_engine(site: Site) -> None:
+@pytest.fixture
+def client(site: Site) -> Iterator[RpcEngineClient]:
+    made = wiring.engine_client(configuration.load(["--config-file", str(site.configuration)]))
+    yield made
+    made.close()
+
+
+def test_policies_of_a_running_engine(site: Site, client: RpcEngineClient) -> None:
     """Another price, another admission policy and a limit hold at once, in the same process; nothing learnt is lost."""
     site.manage("db", "sync")
     engine = Reloaded(site, "engine")
     assert wait_until(lambda: "this engine leads" in engine.log(), _LIMIT), engine.log()
     site.manage("pool", "fill")
-    conf = configuration.load(["--config-file", str(site.configuration)])
-    client: RpcEngineClient = wiring.engine_client(conf)
     context = {"user_id": "ada", "project_id": "physics"}
 
     def price(**terms: Any) -> Any:

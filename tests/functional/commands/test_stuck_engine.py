@@ -41,7 +41,8 @@ def test_the_api_of_an_engine_that_hangs(site: Site) -> None:
     conf = configuration.load(["--config-file", str(site.configuration)])
     conf.set_override("auth_strategy", "noauth", group="api")
     conf.set_override("engine_timeout", 40.0, group="service")
-    server = rest.server(conf, rest.application(conf, *wiring.for_api(conf)))
+    client, reader, clock = wiring.for_api(conf)
+    server = rest.server(conf, rest.application(conf, client, reader, clock))
     server.start()
 
     def ask(method: str, path: str, body: Any = None) -> tuple[int, float, requests.Response]:
@@ -83,3 +84,4 @@ def test_the_api_of_an_engine_that_hangs(site: Site) -> None:
     finally:
         os.killpg(engine.pid, signal.SIGCONT)
         server.stop()
+        client.close()
