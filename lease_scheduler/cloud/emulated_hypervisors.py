@@ -63,6 +63,7 @@ def hypervisors_of(group: Any) -> Iterator[Hypervisor]:
             hypervisor_version=1,
             cpu_info=json.dumps({"arch": "x86_64", "vendor": "simulated"}),
             service_name=name,
+            hypervisor_id=str(number),
         )
 
 
@@ -80,6 +81,7 @@ def _facts(host: Hypervisor) -> dict[str, object]:
         "cpu_info": host.cpu_info,
         "service_name": host.service_name,
         "availability_zone": host.availability_zone,
+        "hypervisor_id": host.hypervisor_id,
     }
 
 
