@@ -100,7 +100,6 @@ class _Site(NovaSite):
 
 class ProfileTest(_Site):
     options = DriverOptions(blazar=BlazarOptions(profile=True))
-    times = 2
 
     def test_a_host_from_the_start_of_its_reservation_to_the_end(self) -> None:
         record = reservation()

@@ -24,8 +24,6 @@ _TEMPLATE = {"name": "job", "image_id": IMAGE, "networks": "none"}
 class ModesTest(NovaSite):
     """What stays on its host leaves room there all the same."""
 
-    times = 2
-
     def _lease(self, mode: PreemptionMode, resources: Resources, *hosts: str) -> tuple[str, dict[str, Any]]:
         lease_id = str(uuid4())
         said: dict[str, Any] = {"mode": mode, "servers": (_TEMPLATE,)}

@@ -100,8 +100,6 @@ class _Saving(NovaSite):
 class SavingTest(_Saving):
     """With the flavors of leases alone, and all that may go wrong."""
 
-    times = 2
-
     def test_an_end_that_comes_before_its_time(self) -> None:
         server = self._start()
         self._stop()
