@@ -144,6 +144,9 @@ class OccupiedHosts:
 
         :return: whether it does not begin now
         """
+        if lease.reservations[0].start > now:
+            # Only its memory is moved now; it would get the same place again.
+            return False
         occupied = self._state.stuck_hosts - self._state.without.get(lease.lease_id, frozenset())
         if not occupied & lease.reservations[0].hosts:
             return False
