@@ -178,7 +178,9 @@ def test_a_reservation_with_a_host_that_is_not_free(
     servers.append(firm)
     assert service.settled([firm]) == {firm: "ACTIVE"}
     for count in (3, 4):
-        (start_date, start), (end_date, _) = in_seconds(PREPARATION + 10), in_seconds(PREPARATION + 400)
+        # Nothing is planned on the host that is known not to be free until it is looked at again, after a minute.
+        ahead = PREPARATION + (10 if count == 3 else 75)
+        (start_date, start), (end_date, _) = in_seconds(ahead), in_seconds(ahead + 390)
         nodes: Document = {"count": count, "exclusive": True, "resources": QUARTER}
         lease = service.lease(
             service.bob,
@@ -238,7 +240,7 @@ def test_forged_aggregate(service: Service, leases: list[Document]) -> None:
 def test_forged_tag(service: Service, leases: list[Document], servers: list[str], preemptible: str) -> None:
     """A server with the tag of another's lease is none of it: it gives way, and takes nobody's place."""
     bob = service.client(service.bob)
-    (start_date, _), (end_date, _) = in_seconds(PREPARATION + 20), in_seconds(PREPARATION + 35)
+    (start_date, _), (end_date, _) = in_seconds(PREPARATION + 20), in_seconds(PREPARATION + 20 + _CROWDED)
     terms = {
         "start_date": start_date,
         "end_date": end_date,
