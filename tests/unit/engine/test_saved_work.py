@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.model.breach import BreachKind
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import FINAL_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.simulation.invariants import check_plan
@@ -290,3 +291,44 @@ def test_memory_that_cannot_be_moved_is_kept(make_world: MakeWorld) -> None:
     _heals(world)
     world.end()
     assert (world["1"].state, _work(world)) == (LeaseState.DONE, 3000)
+
+
+def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease itself begins later, so it keeps its place; when it is its turn and the host is not free, it waits."""
+    world = make_world(
+        request("1", BEST_EFFORT, duration=2000),
+        request("2", BEST_EFFORT, duration=3000),
+        request("3", RESERVATION, submitted=10, start=500, duration=1500),
+        request("4", RESERVATION, submitted=600, start=900, duration=200),
+        hosts=2,
+        planning={"migration": Migration.YES, "migration_bandwidth": 10.0},
+        engine=_KEEPS,
+    ).until(700)
+    world.run.cloud._behaviour = _STUCK
+    world.until(909)
+    assert world["2"].state is LeaseState.SUSPENDING
+    # Planning again and again without end is one step that does not end.
+    planned: list[str] = []
+    relocation = world.run.engine._deviations.relocation
+    move = relocation.move
+
+    def counted(lease: Lease, *others: Any) -> None:
+        planned.append(lease.lease_id)
+        assert len(planned) < 100, "it gets the same place again and again"
+        move(lease, *others)
+
+    monkeypatch.setattr(relocation, "move", counted)
+    world.run.engine.cancel("4")
+    (first,) = world["1"].reservations
+    (moving,) = first.migrations
+    assert first.hosts == world.run.engine._state.stuck["2"]
+    assert moving.start < first.start
+    world.until(moving.start)
+    assert world["1"].reservations == (first,)
+    assert world.counters["migrations"] == 1
+    _heals(world)
+    world.end()
+    assert [world[each].state for each in ("1", "2")] == [LeaseState.DONE, LeaseState.DONE]
+    assert _work(world) == 2000
