@@ -130,12 +130,20 @@ class ImageFacts:
     :ivar stored_mb: size of what is stored, 0 if nobody knows
     :ivar min_disk_gb: the smallest disk that it is for
     :ivar min_memory_mb: the smallest memory that it is for
+    :ivar exists: whether there is such an image
+    :ivar private_to: id of the only project that may boot from it, None if others may as well
     """
 
     size_mb: int | None = None
     stored_mb: int = 0
     min_disk_gb: int = 0
     min_memory_mb: int = 0
+    exists: bool = True
+    private_to: str | None = None
+
+    def is_for(self, project_id: str) -> bool:
+        """Whether servers of a project can boot from it, as far as that is known."""
+        return self.exists and self.private_to in (None, project_id)
 
 
 @dataclass(frozen=True)
@@ -280,7 +288,7 @@ class Driver(Protocol):
         ...
 
     def image_facts(self, image_id: str) -> ImageFacts | None:
-        """Return what is known of a disk image, or None if there is no such image or nobody to ask."""
+        """Return what is known of a disk image, or None if there is nobody to ask."""
         ...
 
     def carry(self, order: ImageOrder) -> ImageProgress:

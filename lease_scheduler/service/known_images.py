@@ -15,7 +15,8 @@ LOG = logging.getLogger(__name__)
 #: Images that are remembered at most.
 _MOST = 10_000
 
-#: Real seconds after which an image is asked for again: its size never changes, but what it needs can be edited.
+#: Real seconds after which an image is asked for again: its size never changes, but what it needs can be edited. One
+#: that did not exist is asked for at once, as its owner may just have uploaded it.
 _FRESH = 60.0
 
 
@@ -37,7 +38,7 @@ class KnownImages:
         """
         for image_id in sorted({str(server["image_id"]) for server in servers if server.get("image_id")}):
             known = self._known.get(image_id)
-            if known is not None and time.monotonic() - known[1] < _FRESH:
+            if known is not None and known[0].exists and time.monotonic() - known[1] < _FRESH:
                 continue
             try:
                 facts = self._driver.image_facts(image_id)

@@ -11,7 +11,12 @@ from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
-from lease_scheduler.service.server_templates import check_bootable, check_images, check_servers
+from lease_scheduler.service.server_templates import (
+    check_bootable,
+    check_images,
+    check_images_exist,
+    check_servers,
+)
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
 
@@ -61,6 +66,7 @@ class LeaseDocuments:
         pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
         terms = build_terms(lease, pool, site.work.now)
         check_servers(terms.document.servers, terms.request.nodes)
+        check_images_exist(terms.document.servers, terms.document.project_id, site.images.facts)
         self._check_bootable(terms.document, terms.request.nodes)
         if not terms.document.maintenance:
             bounds = site.options.bounds.of_project(terms.document.project_id)

@@ -101,6 +101,23 @@ def check_images(
                 raise InvalidValueError(fields[name], f"is too small: {what}; give at least {least} per server")
 
 
+def check_images_exist(
+    servers: Sequence[Mapping[str, Any]], project_id: str, facts_of: Callable[[str], ImageFacts]
+) -> None:
+    """Refuse servers of a new lease whose images do not exist; another project's private ones do not, for this one.
+
+    :param facts_of: tells what is known of an image
+    :raises InvalidValueError: naming the template
+    """
+    for position, server in enumerate(servers):
+        image_id = server.get("image_id")
+        if image_id is not None and not facts_of(image_id).is_for(project_id):
+            raise InvalidValueError(
+                f"servers[{position}].image_id",
+                f"there is no image {image_id}; openstack image list names those there are",
+            )
+
+
 def _field(resource_class: str, position: int, record: ReservationRecord) -> str:
     """What the client calls the amount of a resource."""
     if "nodes" in record.terms:

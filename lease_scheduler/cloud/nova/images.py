@@ -56,15 +56,15 @@ class Images:
     def __init__(self, glance: Callable[[], Adapter]) -> None:
         self._glance = glance
 
-    def facts(self, image_id: str) -> ImageFacts | None:
-        """Return what Glance says of an image, or None if there is none.
+    def facts(self, image_id: str) -> ImageFacts:
+        """Return what Glance says of an image.
 
         What has to be copied is what is stored, or else the disk that comes of it.
         """
         try:
             found: dict[str, Any] = self._glance().get(_path(image_id), timeout=_PATIENCE).json()
         except NotFound:
-            return None
+            return ImageFacts(exists=False)
         stored, min_disk = found.get("size") or 0, found.get("min_disk") or 0
         size = stored or found.get("virtual_size") or 0
         return ImageFacts(
@@ -72,6 +72,7 @@ class Images:
             stored_mb=ceil(stored / _MB),
             min_disk_gb=min_disk,
             min_memory_mb=found.get("min_ram") or 0,
+            private_to=found.get("owner") if found.get("visibility") == "private" else None,
         )
 
     @property

@@ -59,6 +59,7 @@ class _Cloud(EmulatedCloud):
         self._sizes = sizes
         self.asked_for_sizes: list[str] = []
         self.min_disk_gb = 2
+        self.missing = {"deleted"}
         self.orders: dict[int, ImageOrder] = {}
 
     def image_facts(self, image_id: str) -> ImageFacts | None:
@@ -67,6 +68,10 @@ class _Cloud(EmulatedCloud):
             raise ConnectionError("no image service")
         if image_id == "demanding":
             return ImageFacts(1, 1, min_disk_gb=self.min_disk_gb, min_memory_mb=50)
+        if image_id == "private":
+            return ImageFacts(1, 1, private_to="somebody else")
+        if image_id in self.missing:
+            return ImageFacts(exists=False)
         return ImageFacts(self._sizes[image_id]) if image_id in self._sizes else None
 
     def carry(self, order: ImageOrder) -> ImageProgress:
@@ -84,7 +89,7 @@ class _Service:
         store = SqlStore(self.database)
         store.take_over("engine", clock.now())
         self.store, self.reader = store, SqlReader(self.database)
-        self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB})
+        self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB, "deleted": 1})
         names = [f"compute-{number}" for number in (1, 2, 3)]
         capacity = {"VCPU": 8, "MEMORY_MB": 1024, "DISK_GB": 100, HOST_SHARE: WHOLE_HOST}
         self.cloud.add_hypervisors(Hypervisor(name, 8, 1024, 0, capacity) for name in names)
@@ -229,6 +234,29 @@ def test_a_lease_that_is_too_small_for_its_image_is_refused(begin: Begin, transf
     assert list(service.reader.leases({})) == []
 
 
+@pytest.mark.parametrize("image", ["deleted", "private"])
+def test_a_lease_whose_image_nobody_finds_is_refused(begin: Begin, image: str) -> None:
+    """Nova would refuse its servers at the start; it is the same whether it is missing or another project's."""
+    service = begin()
+    with pytest.raises(RefusedError, match=f"there is no image {image}") as refused:
+        service.ask(service.clock.now() + 600, image=image)
+    assert (refused.value.code, refused.value.field) == (400, "servers[0].image_id")
+    assert list(service.reader.leases({})) == []
+    service.cloud.missing.clear()
+    # Who has just uploaded it need not wait.
+    if image == "deleted":
+        assert service.ask(service.clock.now() + 600, image=image)
+
+
+def test_a_lease_goes_on_whose_image_was_deleted(begin: Begin) -> None:
+    """Its servers may run already."""
+    service = begin()
+    start = service.clock.now() + 600
+    lease_id = service.ask(start, image="uploaded")
+    service.cloud.missing.add("uploaded")
+    service.leases.update({}, lease_id, {"end": start + 1_000})
+
+
 def test_an_image_that_was_edited_is_asked_for_again(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     service = begin()
     with pytest.raises(RefusedError):
@@ -270,7 +298,7 @@ def test_who_was_preparing_is_ready_when_nobody_brings_images_any_more(begin: Be
 
 @pytest.mark.parametrize("image", ["nobody-knows", "broken"])
 def test_a_size_that_nobody_knows_is_guessed(begin: Begin, image: str) -> None:
-    """Deleted in Glance, or Glance does not answer; a lease is not refused for that."""
+    """There is no image service, or it does not answer; a lease is not refused for that."""
     service = begin()
     lease_id = service.ask(service.clock.now() + 100, image=image)
 

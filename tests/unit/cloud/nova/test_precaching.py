@@ -215,10 +215,12 @@ class _Glance:
         ({"size": None, "virtual_size": None, "min_disk": 2}, ImageFacts(2048, 0, 2)),
         ({"size": 1, "min_disk": 20, "min_ram": 512}, ImageFacts(1, 1, 20, 512)),
         ({"size": 0, "min_disk": 0}, ImageFacts()),
-        ({}, None),
+        ({"size": 0, "visibility": "private", "owner": "p"}, ImageFacts(private_to="p")),
+        ({"size": 0, "visibility": "shared", "owner": "p"}, ImageFacts()),
+        ({}, ImageFacts(exists=False)),
     ],
 )
-def test_facts_of_an_image(said: dict[str, Any], facts: ImageFacts | None) -> None:
+def test_facts_of_an_image(said: dict[str, Any], facts: ImageFacts) -> None:
     """What is copied, or else what comes of it; none if there is no such image."""
     assert Images(lambda: _Glance(**said)).facts("x") == facts  # type: ignore[arg-type, return-value]
 
