@@ -20,9 +20,11 @@ def _name(host: int) -> str:
 
 
 def _lease(lease_id: str, kind: LeaseKind, start: int, end: int, *hosts: int, **said: Any) -> Lease:
-    request = LeaseRequest(
-        lease_id, kind, (NodeSet(len(hosts), Resources({VCPU: 1})),), 0, duration=end - start, start=start
-    )
+    nodes = (NodeSet(len(hosts), Resources({VCPU: 1})),)
+    terms: dict[str, Any] = {"start": None if kind is LeaseKind.BEST_EFFORT else start}
+    if kind is LeaseKind.DEADLINE:
+        terms["deadline"] = end
+    request = LeaseRequest(lease_id, kind, nodes, 0, duration=end - start, **terms)
     reservation = Reservation(hosts, start, start, end, end)
     return Lease(request, int(lease_id), LeaseState.SCHEDULED, reservations=(reservation,), **said)
 
