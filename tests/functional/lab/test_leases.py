@@ -184,6 +184,45 @@ def test_preempted_for_a_reservation_and_back(
     assert start <= begun < start + _PROMPT
 
 
+def test_preempted_at_short_notice(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
+    """A reservation from now on waits until best-effort servers are shelved, and says so; these lose no work."""
+    duration = 30
+    work = service.lease(
+        service.ada,
+        kind="best-effort",
+        duration=duration,
+        nodes=_ALL,
+        servers=[{**service.template(), "count": 4}],
+    )
+    leases.append(work)
+    service.becomes(work, "active")
+    running = [server["id"] for server in service.servers(service.ada)]
+    # Work that would be lost if it had to start over.
+    time.sleep(5)
+    (end_date, _), (_, asked) = in_seconds(PREPARATION + 40), in_seconds(0)
+    reserved = service.lease(
+        service.bob,
+        kind="reservation",
+        start_date="now",
+        end_date=end_date,
+        nodes=[{"count": 4, "exclusive": True}],
+    )
+    leases.append(reserved)
+    told = in_epoch(reserved["start_date"])
+    assert told > asked
+    assert "later than asked" in reserved["reason"]
+    service.becomes(reserved, "active")
+    assert [each["status"] for each in service.servers(service.ada)] == ["SHELVED_OFFLOADED"] * 4
+    begun = service.became(reserved, "active")
+    assert max(recorder.wait_for("instance.shelve_offload.end", server).at for server in running) <= begun
+    assert service.ask(service.bob, "DELETE", f"leases/{reserved['id']}").ok
+    service.becomes(work, "active")
+    assert {each["id"]: each["status"] for each in service.servers(service.ada)} == dict.fromkeys(running, "ACTIVE")
+    service.becomes(work, "done", 2 * LIMIT)
+    assert abs(service.show(work)["accumulated"] - duration) <= 1
+    assert told <= begun < told + _PROMPT
+
+
 def test_full_site(service: Service, leases: list[Document]) -> None:
     """Haizea 7.5, no. 3: an immediate lease is refused at once where nothing is free; a best-effort one waits."""
     first = service.lease(service.ada, kind="immediate", duration=20, nodes=_ALL)
