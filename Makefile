@@ -89,7 +89,7 @@ servers:
 	@tools/install-test-servers.sh || echo 'Tests that need what is missing are skipped.' >&2
 
 unit: setup
-	$(BIN)/pytest --quiet --numprocesses 3 --dist worksteal -m 'not slow'
+	$(BIN)/pytest --quiet --numprocesses 4 --dist worksteal -m 'not slow'
 
 benchmark: setup
 	$(BIN)/python -m benchmarks
