@@ -21,6 +21,7 @@ from tests.functional.lab.service import (
     Service,
     host_of,
     in_seconds,
+    is_at_rest,
     usages,
 )
 from tests.servers.base import wait_until
@@ -159,7 +160,12 @@ def test_a_whole_host_is_left_at_the_end(service: Service, leases: list[Document
     assert service.ask(service.ada, "DELETE", f"leases/{whole['id']}").ok
     late += [ada.boot("too late", small, hints=hint) for _ in range(4)]
     servers += late[4:]
-    service.settled([each for each in late if service.exists(each)])
+
+    def all_rest() -> bool:
+        # Those that came are deleted, maybe between two looks.
+        return all(is_at_rest(each) for each in service.servers(service.ada))
+
+    assert wait_until(all_rest, LIMIT)
 
     def is_left() -> bool:
         return host not in {host_of(each) for each in service.servers(service.ada)}
