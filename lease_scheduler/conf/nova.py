@@ -130,6 +130,14 @@ OPTIONS: list[cfg.Opt] = [
         "that of a host.",
     ),
     cfg.FloatOpt(
+        "reconnection_grace",
+        default=45.0,
+        min=0.0,
+        help="Seconds more where most compute services were down together, as after an outage of the message bus: it "
+        "is back, and they connect to it one after the other. More than [oslo_messaging_rabbit] rabbit_interval_max "
+        "(30) and Nova's report_interval (10) together.",
+    ),
+    cfg.FloatOpt(
         "inspect_interval",
         default=60.0,
         min=0.1,

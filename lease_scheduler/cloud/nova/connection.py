@@ -25,6 +25,7 @@ from lease_scheduler.cloud.nova.notifications import Listener, notification_tran
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
+from lease_scheduler.cloud.nova.silence import Patience
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
 from lease_scheduler.cloud.nova.strangers import Strangers
 from lease_scheduler.cloud.nova.watcher import Watcher
@@ -153,7 +154,7 @@ class Watching:
             self._listener(),
             inspector,
             self._connection.user_id,
-            group.down_grace,
+            Patience(group.down_grace, group.reconnection_grace),
         )
 
     def _listener(self) -> Listener | None:

@@ -6,7 +6,7 @@ It looks now and then, and at once where a notification of Nova's says that ther
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Condition, Thread
@@ -21,6 +21,7 @@ from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, Ser
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
+from lease_scheduler.cloud.nova.silence import Patience, Silence
 from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
 from lease_scheduler.nova.boots import FLAVOR_LEASE
@@ -69,7 +70,7 @@ class Watcher:
     :param interval: real seconds between two looks
     :param listener: none to look now and then only
     :param inspector: looks at what is dear to ask for; none to leave that out
-    :param down_grace: real seconds for which a service must have been down before its host counts as dead
+    :param patience: how long services may be down, in real seconds; none if they may not
     :param own_user: gives the id of the user that we are, whose doings are no news; none if nobody knows
     """
 
@@ -83,7 +84,7 @@ class Watcher:
         listener: Listener | None = None,
         inspector: Inspector | None = None,
         own_user: Callable[[], str | None] = lambda: None,
-        down_grace: float = 0.0,
+        patience: Patience | None = None,
     ) -> None:
         self._nova = nova
         self._is_managed = is_managed
@@ -93,8 +94,7 @@ class Watcher:
         self._listener = listener
         self._inspector = inspector
         self._own_user = own_user
-        self._down_grace = down_grace
-        self._down_since: dict[str, float] = {}
+        self._silence = Silence(patience or Patience())
         self._own_user_id: str | None = None
         self._told_of: dict[str, EventKind] = {}
         self._looked_at: datetime | None = None
@@ -238,7 +238,8 @@ class Watcher:
         events = []
         listed = set()
         services = self._nova.services.list(binary="nova-compute")
-        if _nobody_is_heard(services):
+        now = monotonic()
+        if self._silence.is_general(services, now):
             LOG.warning("no compute service is up: that is taken for an outage of the message bus and not of all hosts")
             return []
         for service in services:
@@ -247,9 +248,8 @@ class Watcher:
             if host is None or service.status == _UNKNOWN:
                 continue
             event = _host_event(host, service)
-            if service.state == "up":
-                self._down_since.pop(host, None)
-            if event.kind is EventKind.HOST_DOWN and self._may_only_be_late(host, service):
+            if event.kind is EventKind.HOST_DOWN and not self._silence.is_over(service, now):
+                # It may soon be back, or be followed by all the others.
                 continue
             # The engine may have taken over from one that knew of an outage, so the first look tells everything.
             if self._told_of.get(host) is not event.kind:
@@ -260,13 +260,6 @@ class Watcher:
                 events.append(DriverEvent(EventKind.HOST_DOWN, host=host, reason="its compute service is removed"))
             self._told_of[host] = EventKind.HOST_DOWN
         return events
-
-    def _may_only_be_late(self, host: str, service: Any) -> bool:
-        """Whether a service that is down may soon be back, or be followed by all the others."""
-        if service.state == "up" or getattr(service, "forced_down", False):
-            return False
-        since = self._down_since.setdefault(host, monotonic())
-        return monotonic() - since < self._down_grace
 
     # -- servers ---------------------------------------------------------------------------------------------
 
@@ -294,12 +287,6 @@ class Watcher:
                 self._gone[lease_id] = now
                 events.append(DriverEvent(EventKind.ENDED, lease_id, reason="its servers were deleted"))
         return events
-
-
-def _nobody_is_heard(services: Collection[Any]) -> bool:
-    """Whether several services should be up and none is."""
-    expected = [each for each in services if each.status == "enabled" and not getattr(each, "forced_down", False)]
-    return len(expected) > 1 and all(each.state == "down" for each in expected)
 
 
 def _host_event(host: str, service: Any) -> DriverEvent:

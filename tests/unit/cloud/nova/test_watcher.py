@@ -12,6 +12,7 @@ import pytest
 
 from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova.hints import AggregateHint, ServerHint, ServiceHint
+from lease_scheduler.cloud.nova.silence import Patience, Silence
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import ServerChange
 from lease_scheduler.engine.interfaces import EventKind
@@ -263,7 +264,7 @@ def test_an_outage_of_the_message_bus_is_none_of_the_hosts(watched: Watched, cap
 @_often
 def test_a_host_is_dead_when_its_service_has_been_down_for_some_time(watched: Watched) -> None:
     """The others may follow: Nova does not notice all of them at the same moment."""
-    watched.watcher._down_grace = 1.0
+    watched.watcher._silence = Silence(Patience(grace=1.0))
     watched.start()
     assert watched.is_told(EventKind.HOST_UP, host="node1")
     watched.told.clear()
