@@ -92,7 +92,8 @@ class Leases:
         """Whether what was seen of a lease since then need not be what exists now."""
         if lease_id in self.stuck and lease_id in before.stuck:
             return False
-        return lease_id in self.busy or self.by_id.get(lease_id) is not before.by_id.get(lease_id)
+        is_or_was_busy = lease_id in self.busy or lease_id in before.busy
+        return is_or_was_busy or self.by_id.get(lease_id) is not before.by_id.get(lease_id)
 
 
 def nobody(site: Site, now: int) -> Leases:
@@ -215,12 +216,14 @@ def settled(
     :param of_leases_that_are_over: tells which ids of trusts and reservations are those of leases of ours that are over
     """
     known = list(differences)
+    # What a lease that was over in the meantime left when the cloud was looked at, its end has removed since.
+    live = leases.vms().keys() | before.vms().keys()
     over = of_leases_that_are_over({each.reference for each in known if each.kind in _TOLD_BY_THE_STORE} - {""})
     found = []
     for each in known:
         if each.problem is Problem.LEFT_OVER:
             is_ours = each.kind not in _TOLD_BY_THE_STORE or each.reference in over
-            if is_ours and each.lease_id not in leases.vms():
+            if is_ours and each.lease_id not in live:
                 found.append(each)
         elif each.lease_id is None or not leases.has_changed(each.lease_id, before):
             found.append(each)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
+from lease_scheduler.cloud.driver import Footprint
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.records import Intent
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import Resources
-from lease_scheduler.service.reconcile import REPAIR_TIME, Leases, settled, stuck_leases, to_adjust
+from lease_scheduler.service.reconcile import REPAIR_TIME, Action, Leases, decide, settled, stuck_leases, to_adjust
 
 
 def item(kind: Kind, name: str, **contents: str) -> Item:
@@ -45,6 +46,11 @@ def test_what_is_being_done_is_no_difference() -> None:
     left_over = Difference(Kind.FLAVOR, Problem.LEFT_OVER, "g", "lease")
     assert settled([missing, left_over], leases("lease"), leases(), lambda ids: ids) == []
     assert settled([missing, left_over], leases(), leases(), lambda ids: ids) == [missing, left_over]
+    # It was over, or what was done was, while the cloud was looked at: that saw what is gone by now.
+    assert settled([missing, left_over], leases(), leases("lease"), lambda ids: ids) == []
+    footprint = Footprint("lease", "none", frozenset())
+    assert decide(leases(), leases("lease"), [footprint]) == {}
+    assert decide(leases(), leases(), [footprint]) == {"lease": Action.DESTROY}
     # A repair that does not come to its end is told of.
     stuck = leases("lease", stuck=frozenset({"lease"}))
     assert settled([missing], stuck, stuck, lambda ids: ids) == [missing]
