@@ -123,11 +123,12 @@ OPTIONS: list[cfg.Opt] = [
     ),
     cfg.FloatOpt(
         "down_grace",
-        default=15.0,
+        default=60.0,
         min=0.0,
-        help="Seconds for which Nova must have called a compute service down before its host counts as dead. More "
-        "than Nova's report_interval, so that an outage of the message bus, after which all are down, is told from "
-        "that of a host.",
+        help="Seconds for which Nova must have called a compute service down before its host counts as dead. A "
+        "service whose report was lost when the message bus went away reports again after Nova's rpc_response_timeout "
+        "(60) only. So this is more than that and report_interval (10) together, less service_down_time (60), plus "
+        "the time that the bus takes to restart. Less, and leases on hosts that are well may fail with the bus.",
     ),
     cfg.FloatOpt(
         "reconnection_grace",

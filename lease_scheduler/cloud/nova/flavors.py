@@ -64,7 +64,9 @@ class FlavorCatalogue(Mapping[str, Flavor]):
 
 def read_flavor(found: Any) -> Flavor:
     """What one server of a flavor of Nova's needs."""
-    extra_specs: Mapping[str, str] = getattr(found, "extra_specs", None) or found.get_keys()
+    # Nova lists them from 2.61 on; that there are none is an answer as well.
+    listed: Mapping[str, str] | None = getattr(found, "extra_specs", None)
+    extra_specs = found.get_keys() if listed is None else listed
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
     resources = {VCPU: found.vcpus, MEMORY_MB: found.ram, DISK_GB: disk_gb}
     for key, value in extra_specs.items():

@@ -16,6 +16,7 @@ from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.lost import LostCommands
 
 #: Seconds for which a server that finds no host is tried again: nova-scheduler is told of aggregates by messages.
@@ -95,8 +96,7 @@ class Servers:
 
     def given_up(self, lease_id: str, project_id: str) -> frozenset[str]:
         """Names of servers of a managed lease that its own project has deleted, which it does not want any more."""
-        query = {"all_tenants": 1, "deleted": True, "project_id": project_id}
-        deleted = self._nova.servers.list(search_opts=query, limit=-1)
+        deleted = all_servers(self._nova, deleted=True, project_id=project_id)
         mine = [each for each in deleted if of.made_for(each) == lease_id]
         return frozenset(each.name for each in mine if self._was_deleted_by(each, project_id))
 
@@ -109,7 +109,7 @@ class Servers:
 
     def find(self, **query: str) -> list[Any]:
         """All servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
-        found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
+        found = all_servers(self._nova, **query)
         projects: dict[str, str | None] = {}
         for server in found:
             server.tags = [text for text in of.tags(server) if self._is_genuine(text, server, projects)]

@@ -11,6 +11,7 @@ from typing import Any
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.observations import Stranger
 from lease_scheduler.nova import aggregates as metadata
 
@@ -83,8 +84,7 @@ class Strangers:
         return self._new(self._list(host=host), held) if host in held else []
 
     def _list(self, **query: str) -> list[Any]:
-        found: list[Any] = self._nova.servers.list(search_opts={"all_tenants": 1, **query}, limit=-1)
-        return found
+        return all_servers(self._nova, **query)
 
     def _new(self, servers: Iterable[Any], held: Mapping[str, _Held]) -> list[Stranger]:
         node_names = self._node_names()

@@ -20,6 +20,7 @@ from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hints import AggregateHint, CacheHint, Hint, ServerHint, ServiceHint
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector, OnAggregate, OnHosts, OnStranger
+from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.silence import Patience, Silence
 from lease_scheduler.cloud.observations import ServerChange
@@ -269,8 +270,7 @@ class Watcher:
         since, self._looked_at = self._looked_at, now
         if since is None:
             return []
-        query = {"all_tenants": 1, "deleted": True, "changes-since": (since - _OVERLAP).isoformat()}
-        deleted = self._nova.servers.list(search_opts=query, limit=-1)
+        deleted = all_servers(self._nova, deleted=True, **{"changes-since": (since - _OVERLAP).isoformat()})
         return self._look_at_leases({lease_id for server in deleted if (lease_id := _lease_of(server)) is not None})
 
     def _look_at_leases(self, leases: Iterable[str]) -> list[DriverEvent]:

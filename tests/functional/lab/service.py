@@ -84,6 +84,9 @@ class Service:
             "service": {"cloud": "nova"},
             "nova": {
                 "watch_interval": 1,
+                # A report that is lost with the broker is waited for for 30 s, of which a host is not yet down for 15;
+                # the broker is back within some 10 s.
+                "down_grace": 35,
                 "preparation_time": PREPARATION,
                 # There is nothing to copy.
                 **dict.fromkeys(("lost_after", "stalled_after", "hung_after"), 15),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from novaclient.exceptions import NotFound
 
@@ -57,7 +58,8 @@ class FakeNova:
         self.asked: list[tuple[str, Mapping[str, Any]]] = []
         self.broken: set[str] = set()
         self.services = SimpleNamespace(list=self._services)
-        self.servers = SimpleNamespace(list=self._servers)
+        self.servers = SimpleNamespace(list=self._servers, resource_class=lambda manager, each, loaded: each)
+        self.client = SimpleNamespace(get=self._get)
         self.aggregates = SimpleNamespace(list=self._aggregates, get=self._aggregate)
 
     def count(self, what: str) -> int:
@@ -81,8 +83,14 @@ class FakeNova:
         self._ask("services", {})
         return list(self.up)
 
-    def _servers(self, search_opts: Mapping[str, Any], limit: int) -> list[SimpleNamespace]:
-        assert search_opts["all_tenants"] == 1
+    def _get(self, url: str) -> tuple[None, dict[str, Any]]:
+        """What lists of servers are asked for with."""
+        parts = urlsplit(url)
+        assert parts.path == "/servers/detail"
+        return None, {"servers": self._servers(dict(parse_qsl(parts.query)))}
+
+    def _servers(self, search_opts: Mapping[str, Any], limit: int = -1) -> list[SimpleNamespace]:
+        assert int(search_opts["all_tenants"]) == 1
         self._ask("servers", search_opts)
         found = self.deleted if search_opts.get("deleted") else self.present
         if "tags" in search_opts:
