@@ -40,6 +40,9 @@ class KnownImages:
             known = self._known.get(image_id)
             if known is not None and known[0].exists and time.monotonic() - known[1] < _FRESH:
                 continue
+            if known is not None and not known[0].exists:
+                # If the image service does not answer, nothing is known of it.
+                self._known.pop(image_id, None)
             try:
                 facts = self._driver.image_facts(image_id)
             except Exception as error:
