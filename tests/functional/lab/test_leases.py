@@ -50,6 +50,17 @@ def test_the_pool_is_for_leases(service: Service, admin: CloudClient) -> None:
     service.remove_servers([server])
 
 
+def _work(service: Service, leases: list[Document], duration: int) -> tuple[Document, list[str]]:
+    """A best-effort lease of the whole site that runs, and its four servers."""
+    terms = {"nodes": _ALL, "servers": [{**service.template(), "count": 4}]}
+    lease = service.lease(service.ada, kind="best-effort", duration=duration, **terms)
+    leases.append(lease)
+    service.becomes(lease, "active")
+    servers = [server["id"] for server in service.servers(service.ada)]
+    assert len(servers) == 4
+    return lease, servers
+
+
 def _created(recorder: NotificationRecorder, server: str) -> float:
     """When a server was there, as Nova says."""
     return recorder.wait_for("instance.create.end", server).at
@@ -140,17 +151,7 @@ def test_preempted_for_a_reservation_and_back(
     """
     # It is not over when the reservation begins.
     duration = 45
-    queued = service.lease(
-        service.ada,
-        kind="best-effort",
-        duration=duration,
-        nodes=_ALL,
-        servers=[{**service.template(), "count": 4}],
-    )
-    leases.append(queued)
-    service.becomes(queued, "active")
-    running = [server["id"] for server in service.servers(service.ada)]
-    assert len(running) == 4
+    queued, running = _work(service, leases, duration)
     (start_date, start), (end_date, end) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 22)
     reserved = service.lease(
         service.bob,
@@ -187,16 +188,7 @@ def test_preempted_for_a_reservation_and_back(
 def test_preempted_at_short_notice(service: Service, leases: list[Document], recorder: NotificationRecorder) -> None:
     """A reservation from now on waits until best-effort servers are shelved, and says so; these lose no work."""
     duration = 30
-    work = service.lease(
-        service.ada,
-        kind="best-effort",
-        duration=duration,
-        nodes=_ALL,
-        servers=[{**service.template(), "count": 4}],
-    )
-    leases.append(work)
-    service.becomes(work, "active")
-    running = [server["id"] for server in service.servers(service.ada)]
+    work, running = _work(service, leases, duration)
     # Work that would be lost if it had to start over.
     time.sleep(5)
     (end_date, _), (_, asked) = in_seconds(PREPARATION + 40), in_seconds(0)
