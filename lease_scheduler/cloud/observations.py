@@ -14,12 +14,14 @@ class ServerChange:
     :ivar event_type: as the cloud calls it, such as ``instance.shelve_offload.end``
     :ivar lease_id: whose server it is, none if that cannot be seen from the message
     :ivar host: name of the host on which it happened, none if on no host or if that is not known
+    :ivar arrives: whether it brought the server to the host, where nobody else has more room for it
     """
 
     event_type: str
     server_id: str
     lease_id: str | None = None
     host: str | None = None
+    arrives: bool = False
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class SiteObserver:
 
     def on_server(self, change: ServerChange) -> None:
         """What waits for it is looked at again at once."""
-        self._site.ask_again(change.lease_id, change.host)
+        self._site.ask_again(change.lease_id, None if change.arrives else change.host)
 
     def on_hosts(self, names: frozenset[str]) -> None:
         """The plan follows their sizes and traits."""

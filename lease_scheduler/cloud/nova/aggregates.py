@@ -9,6 +9,11 @@ from typing import Any
 
 from novaclient.exceptions import Conflict, NotFound
 
+from lease_scheduler.cloud.nova.recent import Recent
+
+#: Seconds for which Nova's answer holds if nobody tells that the aggregate was changed by others.
+_RECENT = 3.0
+
 
 @dataclass(frozen=True)
 class Aggregate:
@@ -25,7 +30,10 @@ class Aggregate:
 
 
 class Aggregates:
-    """The aggregates of Nova. Listing them all is dear in a large cloud, so it is done once and after surprises.
+    """The aggregates of Nova.
+
+    Listing all of them takes long in a large cloud, so it is done once and after surprises. A step asks for the same
+    aggregate many times; what Nova said a moment ago holds until something is written here, or for a few seconds.
 
     :param nova: novaclient's client, of an administrator
     """
@@ -34,13 +42,22 @@ class Aggregates:
         self._nova = nova
         self._lock = Lock()
         self._ids: dict[str, int] | None = None
+        self._recent: Recent[str, Any] = Recent(_RECENT)
 
     def all(self) -> list[Aggregate]:
         """Every aggregate there is."""
+        mark = self._recent.mark()
         found = self._nova.aggregates.list()
         with self._lock:
             self._ids = {each.name: each.id for each in found}
+        self._recent.clear()
+        for each in found:
+            self._recent.put(each.name, each, mark)
         return [_value(each) for each in found]
+
+    def look_again(self, name: str) -> None:
+        """Ask Nova for an aggregate when it is needed next: somebody else has changed it."""
+        self._recent.change(name)
 
     def find(self, name: str) -> Aggregate | None:
         """The aggregate of a name, none if there is none."""
@@ -91,7 +108,7 @@ class Aggregates:
         """Change some of the metadata of an aggregate, if it is there; keys whose value is none are removed."""
         found = self._find(name)
         if found is not None and any(found.metadata.get(key) != value for key, value in metadata.items()):
-            self._nova.aggregates.set_metadata(found, dict(metadata))
+            self._write(self._nova.aggregates.set_metadata, found, dict(metadata))
 
     def cache_image(self, name: str, image_id: str) -> str | None:
         """Have the hosts of an aggregate bring an image into their caches (compute API 2.81).
@@ -119,7 +136,7 @@ class Aggregates:
     def _described(self, name: str, metadata: Mapping[str, str], zone: str | None) -> Any:
         found = self._find(name) or self._create(name, zone)
         if any(found.metadata.get(key) != value for key, value in metadata.items()):
-            self._nova.aggregates.set_metadata(found, dict(metadata))
+            self._write(self._nova.aggregates.set_metadata, found, dict(metadata))
         return found
 
     def _change(
@@ -135,7 +152,7 @@ class Aggregates:
             if not is_wanted(host, found.hosts):
                 continue
             try:
-                call(found, host)
+                self._write(call, found, host)
             except NotFound:
                 continue
             except Conflict as error:
@@ -155,12 +172,18 @@ class Aggregates:
         if number is None:
             return None
         try:
-            return self._nova.aggregates.get(number)
+            return self._recent.get(name) or self._ask(name, number)
         except NotFound:
             with self._lock:
                 if self._ids is not None:
                     self._ids.pop(name, None)
             return None
+
+    def _ask(self, name: str, number: int) -> Any:
+        mark = self._recent.mark()
+        found = self._nova.aggregates.get(number)
+        self._recent.put(name, found, mark)
+        return found
 
     def _create(self, name: str, zone: str | None) -> Any:
         try:
@@ -175,15 +198,22 @@ class Aggregates:
         with self._lock:
             if self._ids is not None:
                 self._ids[name] = made.id
-        return self._nova.aggregates.get(made.id)
+        return self._ask(name, made.id)
 
-    @staticmethod
-    def _ignore(error: type[Exception], call: Any, *arguments: Any) -> None:
+    def _ignore(self, error: type[Exception], call: Callable[..., Any], found: Any, *arguments: Any) -> None:
         """Make a call that may find its work done already."""
         try:
-            call(*arguments)
+            self._write(call, found, *arguments)
         except error:
             return
+
+    def _write(self, call: Callable[..., Any], found: Any, *arguments: Any) -> None:
+        """Make a call that changes an aggregate; Nova answers what it is afterwards."""
+        mark, now = self._recent.mark(), None
+        try:
+            now = call(found, *arguments)
+        finally:
+            self._recent.change(found.name, now, mark)
 
 
 def _value(found: Any) -> Aggregate:

@@ -54,7 +54,7 @@ from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.cloud.nova.watcher import Watcher
-from lease_scheduler.cloud.observations import Observer, Stranger
+from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
 from lease_scheduler.engine.interfaces import Operation
 
 #: Makes a watcher of the hosts, given the flavors, whether a lease is managed, and the names of the hosts of the pool.
@@ -129,7 +129,8 @@ class NovaDriver:
         self._hosts = hosts = Hosts(nova_with_facts, placement)
         self._nodes = nodes = Nodes(hosts)
         self._flavors = flavors = FlavorCatalogue(nova)
-        aggregates, lease_flavors = Aggregates(nova), LeaseFlavors(nova)
+        self._aggregates = aggregates = Aggregates(nova)
+        lease_flavors = LeaseFlavors(nova)
         self._memory = memory = Memory(aggregates)
         self._ends = ends = Ends(aggregates, memory)
         lost = LostCommands(nova, options.lost)
@@ -260,11 +261,16 @@ class NovaDriver:
             regularly=self._guests.bring_back,
             on_server=observer.on_server,
             on_hosts=observer.on_hosts,
-            on_aggregate=observer.on_aggregate,
+            on_aggregate=partial(self._look_again, observer),
             on_stranger=partial(self._meet, observer),
             on_cache=self._precaching.hear,
             overdrafts=self._overdrafts,
         )
+
+    def _look_again(self, observer: Observer, change: AggregateChange) -> None:
+        """Somebody has changed an aggregate, maybe one that was looked at a moment ago."""
+        self._aggregates.look_again(change.name)
+        observer.on_aggregate(change)
 
     def _meet(self, observer: Observer, stranger: Stranger) -> None:
         """A server is on a host that a lease has for itself."""

@@ -17,6 +17,9 @@ _CACHING = "aggregate.cache_images."
 #: Of actions on servers, those that are over.
 _OVER = (".end", ".error")
 
+#: Is a part of a deletion, which says itself when it is over.
+_PART = "instance.shutdown.end"
+
 
 @dataclass(frozen=True)
 class ServiceHint:
@@ -93,7 +96,7 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
     if subject == "service":
         host = _text(data.get("host"))
         return ServiceHint(host) if host and data.get("binary") == "nova-compute" else None
-    if subject == "instance" and rest.endswith(_OVER):
+    if subject == "instance" and rest.endswith(_OVER) and event_type != _PART:
         server_id = _text(data.get("uuid"))
         # Its host forgets a server before it says that it is off.
         host = _text(data.get("host")) or _compute(publisher)

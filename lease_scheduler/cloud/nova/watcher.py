@@ -218,7 +218,8 @@ class Watcher:
     def _heard_of_server(self, hint: ServerHint) -> None:
         if self._on_server is not None:
             host = None if hint.host is None else self._hosts.services().get(hint.host, hint.host)
-            self._on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host))
+            arrives = hint.event_type in _ARRIVED
+            self._on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host, arrives))
         if hint.event_type in _DELETED:
             # What we delete ourselves, at the end of a lease for instance, does not end it.
             if hint.lease_id is not None and not self._is_own(hint):

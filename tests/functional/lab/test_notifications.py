@@ -181,7 +181,7 @@ def test_hosts_and_servers(
         servers = [admin.boot(f"s{number}", flavor, tags=[names.tag(lease_id)]) for number in range(3)]
         for server in servers:
             created = recorder.wait_for("instance.create.end", server).at
-            seen = ServerChange("instance.create.end", server, lease_id, "node3")
+            seen = ServerChange("instance.create.end", server, lease_id, "node3", arrives=True)
             observer.is_told_at_once(partial(operator.eq, seen), created)
             admin.wait_for(server, "ACTIVE")
         admin.act(servers[0], "shelve")

@@ -65,6 +65,13 @@ def test_server_that_found_no_host_has_the_lease_of_its_flavor() -> None:
     assert isinstance(found, ServerHint) and found.lease_id == LEASE
 
 
+def test_part_of_a_deletion_is_not_its_end() -> None:
+    """The server is still there; what waits for it would be looked at in vain."""
+    message = copy.deepcopy(RECORDED["instance.delete.end"])
+    assert isinstance(_read(message), ServerHint)
+    assert _read(message | {"event_type": "instance.shutdown.end"}) is None
+
+
 def test_services_that_are_no_compute_services_are_left_out() -> None:
     message = copy.deepcopy(RECORDED["service.update"])
     message["payload"]["nova_object.data"]["binary"] = "nova-conductor"

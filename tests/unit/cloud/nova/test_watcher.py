@@ -209,6 +209,8 @@ def test_what_the_inspector_is_to_look_at(watched: Watched) -> None:
     assert watched.inspector.hints == ["service1", "service1", "service2", 7, 9]
     assert [change.event_type for change in watched.changes][-1] == "compute_task.build_instances.error"
     assert [change.host for change in watched.changes] == ["node1"] * 4 + ["node2", None]
+    # Nobody else on the host has more room because a server came.
+    assert [change.arrives for change in watched.changes] == [True, False, True, False, True, False]
 
 
 @_often
