@@ -52,6 +52,9 @@ class Executor:
         self._changed = Condition()
         self._orders: dict[str, deque[Order]] = {}
         self._later: list[tuple[float, int, Order, int, float]] = []
+        # Orders of which a step is being carried out, by intent, and those of which something happened meanwhile.
+        self._under_way: dict[int, Order] = {}
+        self._hinted: set[int] = set()
         # Intents whose last attempt at a step ended in an error nobody expected.
         self._failing: dict[int, None] = {}
         self._reached: list[tuple[int, int, Future[None]]] = []
@@ -78,6 +81,8 @@ class Executor:
         self._look_now(lambda order: order.lease_id == lease_id)
 
     def _look_now(self, concerns: Callable[[Order], bool]) -> None:
+        # The cloud may have answered before that happened.
+        self._hinted.update(intent_id for intent_id, order in self._under_way.items() if concerns(order))
         self._later = [
             (0.0 if concerns(order) else instant, intent_id, order, step, pause)
             for instant, intent_id, order, step, pause in self._later
@@ -91,8 +96,7 @@ class Executor:
         :param host: name of the host, for orders of whatever lease; none if only those of the lease are meant
         """
         with self._changed:
-            if self._later:
-                self._look_now(lambda order: order.lease_id == lease_id or (host is not None and host in order.hosts))
+            self._look_now(lambda order: order.lease_id == lease_id or (host is not None and host in order.hosts))
 
     def ask_all_again(self) -> None:
         """See at once how far every step is that was to be looked at later: the clock is not what it was."""
@@ -127,7 +131,7 @@ class Executor:
             try:
                 if number != first and not self._record(order.intent_id, number):
                     return
-                again = self._driver.perform(order, names[number])
+                again = self._perform(order, names[number])
             except StepFailedError as error:
                 self._over(order, error)
                 return
@@ -145,6 +149,16 @@ class Executor:
                 self._wait(self._clock.seconds_until(again), order, number, _FIRST_PAUSE)
                 return
         self._over(order, None)
+
+    def _perform(self, order: Order, name: str) -> int | None:
+        with self._changed:
+            self._under_way[order.intent_id] = order
+            self._hinted.discard(order.intent_id)
+        try:
+            return self._driver.perform(order, name)
+        finally:
+            with self._changed:
+                del self._under_way[order.intent_id]
 
     def _note_failure(self, order: Order, pause: float) -> float:
         """Return the seconds after which a step that failed is tried again."""
@@ -183,6 +197,7 @@ class Executor:
             if self._stopped:
                 return
             self._failing.pop(order.intent_id, None)
+            self._hinted.discard(order.intent_id)
             waiting = self._orders[order.lease_id]
             waiting.popleft()
             if waiting:
@@ -195,8 +210,10 @@ class Executor:
 
     def _wait(self, seconds: float, order: Order, step: int, pause: float) -> None:
         with self._changed:
-            # It may have been given up while it was being looked at.
-            seconds = 0.0 if self._is_given_up(order) else seconds
+            # It may have been given up while it was being looked at, or what it waits for may have happened.
+            is_hinted = order.intent_id in self._hinted
+            self._hinted.discard(order.intent_id)
+            seconds = 0.0 if is_hinted or self._is_given_up(order) else seconds
             heappush(self._later, (monotonic() + max(seconds, 0.01), order.intent_id, order, step, pause))
             self._changed.notify_all()
 

@@ -49,7 +49,7 @@ from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
-from lease_scheduler.cloud.nova.steps import Steps
+from lease_scheduler.cloud.nova.steps import ANNOUNCED, Steps
 from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
@@ -60,8 +60,9 @@ from lease_scheduler.engine.interfaces import Operation
 #: Makes a watcher of the hosts, given the flavors, whether a lease is managed, and the names of the hosts of the pool.
 MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
 
-#: Seconds after which something that is not over yet is looked at again.
+#: Seconds after which something that is not over yet is looked at again; and where Nova says when it is.
 _ASK_AGAIN = 1
+_ASK_AGAIN_UNLESS_TOLD = 3
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,10 @@ class NovaDriver:
 
     def perform(self, order: Order, step: str) -> int | None:
         """See ``Driver.perform``."""
-        return None if self._steps.perform(order, step) else self._clock.now() + _ASK_AGAIN
+        if self._steps.perform(order, step):
+            return None
+        is_told = self._watcher.hears_of_servers and step in ANNOUNCED
+        return self._clock.now() + (_ASK_AGAIN_UNLESS_TOLD if is_told else _ASK_AGAIN)
 
     def hypervisors(self, names: Collection[str] | None = None) -> Iterable[Hypervisor]:
         """See ``Driver.hypervisors``."""

@@ -73,6 +73,7 @@ class Watcher:
     :param inspector: looks at what is dear to ask for; none to leave that out
     :param patience: how long services may be down, in real seconds; none if they may not
     :param own_user: gives the id of the user that we are, whose doings are no news; none if nobody knows
+    :ivar hears_of_servers: whether Nova has said something of a server
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Watcher:
         self._own_user = own_user
         self._silence = Silence(patience or Patience())
         self._own_user_id: str | None = None
+        self.hears_of_servers = False
         self._told_of: dict[str, EventKind] = {}
         self._looked_at: datetime | None = None
         self._gone: dict[str, datetime] = {}
@@ -216,6 +218,7 @@ class Watcher:
             self._inspector.hint_at_aggregate(hint.number)
 
     def _heard_of_server(self, hint: ServerHint) -> None:
+        self.hears_of_servers = True
         if self._on_server is not None:
             host = None if hint.host is None else self._hosts.services().get(hint.host, hint.host)
             arrives = hint.event_type in _ARRIVED

@@ -95,6 +95,7 @@ class _Day:
     :ivar oversold: hosts of which more was taken than there is
     :ivar samples: how often that was looked at
     :ivar capacity: for each reservation its state just after its start, and how many of its nodes had their capacity
+    :ivar ended: jobs whose lease was ended by its owner
     :ivar states: of the leases, by their ids, as they were lately
     :ivar parts: what everybody does
     :ivar is_given_up: whether nobody is to wait for anything any more
@@ -106,6 +107,7 @@ class _Day:
     oversold: list[str] = field(default_factory=list)
     samples: int = 0
     capacity: dict[int, tuple[str, int]] = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
     states: dict[str, str] = field(default_factory=dict)
     parts: list[Future[None]] = field(default_factory=list)
     is_given_up: bool = False
@@ -180,7 +182,8 @@ def test_promises_were_kept(service: Service, day: _Day) -> None:
     troubles = {
         number: (_JOBS[number].kind, service.history(lease))
         for number, lease in seen.items()
-        if lease["state"] != "done"
+        # One whose host had just died when its owner ended it was waiting for another one.
+        if lease["state"] != "done" and not (lease["state"] == "cancelled" and number in day.ended)
     }
     assert day.is_over()
     assert day.samples >= 20
@@ -241,6 +244,7 @@ def _live(service: Service, day: _Day, job: Job) -> None:
 
     if job.real is not None and _comes_to(day, lease, _OVER | {"active"}) == "active":
         day.wait_for(time.time() + job.real - day.begun)
+        day.ended.add(job.number)
         _end(service, lease, job)
     _comes_to(day, lease, _OVER)
 

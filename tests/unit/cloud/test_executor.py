@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
@@ -33,6 +33,7 @@ class SlowDriver:
         self.asked: list[tuple[int, str]] = []
         self.is_over = Event()
         self.fails = False
+        self.during_first: Callable[[], None] = lambda: None
 
     def steps(self, operation: Operation | None) -> tuple[str, ...]:
         return ("discard",) if operation is None else ("wait", "finish")
@@ -41,7 +42,10 @@ class SlowDriver:
         self.asked.append((order.intent_id, step))
         if self.fails:
             raise StepFailedError("broken", "host")
-        return 1 if step == "wait" and not self.is_over.is_set() and order.intent_id == 1 else None
+        waits = step == "wait" and not self.is_over.is_set() and order.intent_id == 1
+        if len(self.asked) == 1:
+            self.during_first()
+        return 1 if waits else None
 
 
 @pytest.fixture
@@ -114,6 +118,21 @@ def test_what_is_waited_for_is_looked_at_when_something_happened(
     driver.is_over.set()
     executor.ask_again(lease_id, host)
     assert wait_until(lambda: over == [(1, None)], _LIMIT)
+
+
+def test_what_happens_during_a_look_is_not_missed(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
+) -> None:
+    """The answer to the look may be of before; the next one would be an hour later."""
+
+    def happen() -> None:
+        driver.is_over.set()
+        executor.ask_again("lease", None)
+
+    driver.during_first = happen
+    executor.submit(order(1, OperationKind.SUSPEND))
+    assert wait_until(lambda: over == [(1, None)], _LIMIT)
+    assert driver.asked == [(1, "wait"), (1, "wait"), (1, "finish")]
 
 
 def test_leases_do_not_wait_for_each_other(
