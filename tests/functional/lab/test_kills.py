@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pytest
 
@@ -22,6 +24,9 @@ _ENGINE = "engine"
 #: Seconds; a test that takes seven minutes ends the run of all tests.
 _LONG = 150.0
 
+#: Seconds that the best-effort lease runs; it is not over when the reservation begins.
+_DURATION = 45
+
 
 @pytest.fixture
 def leases(service: Service) -> Iterator[list[Document]]:
@@ -31,6 +36,42 @@ def leases(service: Service) -> Iterator[list[Document]]:
     for lease in made:
         service.is_cancelled(lease)
     assert wait_until(lambda: not service.servers(service.ada) and not service.servers(service.bob), LIMIT)
+
+
+@dataclass(frozen=True)
+class _Preempted:
+    """A best-effort lease that makes room for a reservation.
+
+    :ivar servers: ids of those of the best-effort lease
+    """
+
+    queued: Document
+    reserved: Document
+    servers: frozenset[str]
+
+
+@pytest.fixture
+def preempted(service: Service, leases: list[Document]) -> _Preempted:
+    """Both of them; the servers are just being shelved."""
+    nodes = [{"count": 4 * len(LAB_HOSTS), "resources": QUARTER}]
+    servers = [{**service.template(), "count": 4}]
+    queued = service.lease(service.ada, kind="best-effort", duration=_DURATION, nodes=nodes, servers=servers)
+    leases.append(queued)
+    service.becomes(queued, "active")
+    before = frozenset(each["id"] for each in service.servers(service.ada))
+    assert len(before) == 4
+    (start_date, _), (end_date, _) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 92)
+    reserved = service.lease(
+        service.bob,
+        kind="reservation",
+        start_date=start_date,
+        end_date=end_date,
+        nodes=[{"count": 4, "exclusive": True, "resources": QUARTER}],
+        servers=[{**service.template(), "count": 4}],
+    )
+    leases.append(reserved)
+    assert wait_until(lambda: _is_any(service, "shelv"), LIMIT), service.said()
+    return _Preempted(queued, reserved, before)
 
 
 @pytest.mark.parametrize(
@@ -44,53 +85,50 @@ def leases(service: Service) -> Iterator[list[Document]]:
     ],
     ids="+".join,
 )
-def test_killed_in_a_preemption(service: Service, leases: list[Document], victims: Sequence[str]) -> None:
+def test_killed_in_a_preemption(service: Service, preempted: _Preempted, victims: Sequence[str]) -> None:
     """A best-effort lease makes room for a reservation and is done in the end, whatever is killed meanwhile.
 
     Nothing is promised for the time in which nobody can do anything, so the reservation may begin late.
     """
-    # It is not over when the reservation begins.
-    duration = 45
-    nodes = [{"count": 4 * len(LAB_HOSTS), "resources": QUARTER}]
-    servers = [{**service.template(), "count": 4}]
-    queued = service.lease(service.ada, kind="best-effort", duration=duration, nodes=nodes, servers=servers)
-    leases.append(queued)
-    service.becomes(queued, "active")
-    before = {each["id"] for each in service.servers(service.ada)}
-    assert len(before) == 4
-    (start_date, _), (end_date, _) = in_seconds(PREPARATION + 12), in_seconds(PREPARATION + 92)
-    reserved = service.lease(
-        service.bob,
-        kind="reservation",
-        start_date=start_date,
-        end_date=end_date,
-        nodes=[{"count": 4, "exclusive": True, "resources": QUARTER}],
-        servers=[{**service.template(), "count": 4}],
-    )
-    leases.append(reserved)
-    assert wait_until(lambda: _is_being_shelved(service), LIMIT), service.said()
     _kill(service, victims)
     _start_again(service, victims)
-
-    service.becomes(reserved, "active", _LONG)
+    service.becomes(preempted.reserved, "active", _LONG)
     mine = insist(lambda: service.servers(service.bob))
     assert [each["status"] for each in mine] == ["ACTIVE"] * 4
     assert [each["status"] for each in service.servers(service.ada)] == ["SHELVED_OFFLOADED"] * 4
-    service.becomes(reserved, "done", _LONG)
-    service.becomes(queued, "active", _LONG)
+    service.becomes(preempted.reserved, "done", _LONG)
+    _goes_on_to_its_end(service, preempted)
+
+
+def test_the_database_is_away_when_it_is_to_be_resumed(service: Service, preempted: _Preempted) -> None:
+    """For longer than the lease has left: its work is saved, and waits until it can go on."""
+    service.becomes(preempted.reserved, "active", _LONG)
+    service.becomes(preempted.reserved, "done", _LONG)
+    assert wait_until(lambda: _is_any(service, "unshelv"), LIMIT), service.said()
+    _kill(service, ("mariadb",))
+    time.sleep(_DURATION)
+    _start_again(service, ("mariadb",))
+    _goes_on_to_its_end(service, preempted)
+
+
+def _goes_on_to_its_end(service: Service, preempted: _Preempted) -> None:
+    """The best-effort lease runs with the servers that it had, and for as long as it had left."""
+    service.becomes(preempted.queued, "active", _LONG)
     # They are the same servers: nothing of the work was lost.
-    assert {each["id"] for each in service.servers(service.ada)} == before
-    assert {each["status"] for each in service.servers(service.ada)} == {"ACTIVE"}
-    service.becomes(queued, "done", _LONG)
-    assert duration - 1 <= service.show(queued)["accumulated"] <= duration + 1
-    states = [entry["to"] for entry in service.history(queued)]
+    mine = insist(lambda: service.servers(service.ada))
+    assert {each["id"] for each in mine} == preempted.servers
+    assert {each["status"] for each in mine} == {"ACTIVE"}
+    service.becomes(preempted.queued, "done", _LONG)
+    assert _DURATION - 1 <= service.show(preempted.queued)["accumulated"] <= _DURATION + 1
+    states = [entry["to"] for entry in service.history(preempted.queued)]
     # A queue, two runs, and no third one.
     assert states.count("active") == 2, states
 
 
-def _is_being_shelved(service: Service) -> bool:
+def _is_any(service: Service, task: str) -> bool:
+    """Whether something whose name begins so is being done to a server of the best-effort lease."""
     found = service.servers(service.ada)
-    return any("shelv" in (each["OS-EXT-STS:task_state"] or "") for each in found)
+    return any((each["OS-EXT-STS:task_state"] or "").startswith(task) for each in found)
 
 
 def _kill(service: Service, victims: Sequence[str]) -> None:

@@ -80,6 +80,14 @@ class _Site(NovaSite):
         """The aggregate of a name, none if there is none."""
         return next((each for each in self.nova.aggregates.list() if each.name == name), None)
 
+    def delete_aggregate(self, name: str) -> None:
+        """Delete one as an operator would, if it is there."""
+        found = self.aggregate(name)
+        for host in () if found is None else found.hosts:
+            found.remove_host(host)
+        if found is not None:
+            found.delete()
+
     def pool(self) -> set[str]:
         return set(self.aggregate("freepool").hosts)
 
@@ -303,6 +311,33 @@ class ProfileTest(_Site):
         assert self.nova.servers.list() == []
         assert self.pool() == set(HOSTS)
         self.assert_nothing_is_left()
+
+    def test_nothing_is_left_when_the_service_leaves(self) -> None:
+        """Not even of leases of which somebody has deleted what remembers them, before their servers went."""
+        hosts, instances = reservation(), reservation("virtual:instance", amount=1, affinity=None)
+        for record, host, resources in ((hosts, "host1", WHOLE), (instances, "host2", SMALL)):
+            self.carry_out(self.lease(OperationKind.START, (host,), resources, record))
+        server = self.boot(instances.reservation_id)
+        assert server.status == "ACTIVE"
+        for record in (hosts, instances):
+            for exclusive in (True, False):
+                self.delete_aggregate(names.aggregate(record.reservation_id, exclusive=exclusive))
+        self.nova.servers.delete(server.id)
+        self.gone(server)
+        found = self.driver.differences([], {}, HOSTS)
+        assert {"aggregate", "flavor", "inventory", "consumer"} <= {each.kind.value for each in found}
+        assert self.driver.remove_left_over(found, {}) == len(found)
+        assert self.driver.differences([], {}, HOSTS) == []
+        assert self.driver.leave() == {"host2"}
+        assert self.nova.aggregates.list() == []
+        assert not [each.name for each in self.nova.flavors.list(is_public=None) if each.name[:5] in ("lease", "reser")]
+        assert {each["name"] for each in self.placement.get("/resource_providers").body["resource_providers"]} == set(
+            HOSTS
+        )
+        assert {each for each in self.held.classes() if each.startswith("CUSTOM_")} == {names.ANCHOR}
+        # The hosts are everybody's, in the zone in which they were.
+        everywhere = [self.boot(self.flavor(), availability_zone=f"nova:{host}") for host in HOSTS]
+        assert [self.host_of(each) for each in everywhere] == list(HOSTS)
 
     def test_a_lease_keeps_what_it_began_with(self) -> None:
         """Whatever the operator sets while it runs."""
