@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tarfile
 from collections.abc import Callable
@@ -17,6 +18,13 @@ pytest_plugins = ["tests.servers.fixtures"]
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, max_examples=100)
 settings.register_profile("hunt", deadline=None, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Have the garbage collector leave alone what stays: thousands of tests, and all modules."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
