@@ -179,9 +179,9 @@ def test_hosts_after_a_hint(watched: Watched) -> None:
 def test_deleted_servers_after_a_hint(watched: Watched) -> None:
     watched.start()
     watched.nova.present = [server("s2", "service1", tags=["lease:lease"])]
-    assert not watched.watcher.hears_of_servers
+    before = watched.watcher.hears_of_servers
     watched.say(_deleted())
-    assert watched.watcher.hears_of_servers
+    assert (before, watched.watcher.hears_of_servers) == (False, True)
     assert wait_until(lambda: watched.nova.count("servers") == 1, _LIMIT)
     watched.nova.present = []
     for hint in (_deleted(None), _deleted("not managed"), _deleted(user_id=_US)):
