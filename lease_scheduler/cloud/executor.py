@@ -52,7 +52,7 @@ class Executor:
         self._changed = Condition()
         self._orders: dict[str, deque[Order]] = {}
         self._later: list[tuple[float, int, Order, int, float]] = []
-        # Orders of which a step is being carried out, by intent, and those of which something happened meanwhile.
+        # Orders that are looked at, by intent, until they wait or are over, and those for which something happened.
         self._under_way: dict[int, Order] = {}
         self._hinted: set[int] = set()
         # Intents whose last attempt at a step ended in an error nobody expected.
@@ -154,11 +154,7 @@ class Executor:
         with self._changed:
             self._under_way[order.intent_id] = order
             self._hinted.discard(order.intent_id)
-        try:
-            return self._driver.perform(order, name)
-        finally:
-            with self._changed:
-                del self._under_way[order.intent_id]
+        return self._driver.perform(order, name)
 
     def _note_failure(self, order: Order, pause: float) -> float:
         """Return the seconds after which a step that failed is tried again."""
@@ -197,6 +193,7 @@ class Executor:
             if self._stopped:
                 return
             self._failing.pop(order.intent_id, None)
+            self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
             waiting = self._orders[order.lease_id]
             waiting.popleft()
@@ -212,6 +209,7 @@ class Executor:
         with self._changed:
             # It may have been given up while it was being looked at, or what it waits for may have happened.
             is_hinted = order.intent_id in self._hinted
+            self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
             seconds = 0.0 if is_hinted or self._is_given_up(order) else seconds
             heappush(self._later, (monotonic() + max(seconds, 0.01), order.intent_id, order, step, pause))

@@ -14,7 +14,7 @@ class ServerChange:
     :ivar event_type: as the cloud calls it, such as ``instance.shelve_offload.end``
     :ivar lease_id: whose server it is, none if that cannot be seen from the message
     :ivar host: name of the host on which it happened, none if on no host or if that is not known
-    :ivar arrives: whether it brought the server to the host, where nobody else has more room for it
+    :ivar arrives: whether the server came to the host, so that no other server has more room there
     """
 
     event_type: str

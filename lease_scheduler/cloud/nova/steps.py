@@ -38,10 +38,10 @@ _STEPS = {
     # Looked at before the aggregates have them, so that a host that cannot be had is opened to nobody, and after it.
     OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
-#: Steps that wait for nothing but servers of which Nova says when they are ready.
-ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
-
 _DISCARD = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
+
+#: Steps that wait for servers only; Nova's notifications say when these are ready.
+ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
 
 #: What may become of servers at the end of a lease; an image is made of those that cannot be kept.
 _KEEP, _SHELVE = "keep", "shelve"

@@ -135,6 +135,19 @@ def test_what_happens_during_a_look_is_not_missed(
     assert driver.asked == [(1, "wait"), (1, "wait"), (1, "finish")]
 
 
+def test_what_happens_between_a_look_and_the_wait_is_not_missed(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seconds_until(clock: Clock, instant: int) -> float:
+        driver.is_over.set()
+        executor.ask_again("lease", None)
+        return 3600.0
+
+    monkeypatch.setattr(Clock, "seconds_until", seconds_until)
+    executor.submit(order(1, OperationKind.SUSPEND))
+    assert wait_until(lambda: over == [(1, None)], _LIMIT)
+
+
 def test_leases_do_not_wait_for_each_other(
     driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
 ) -> None:
