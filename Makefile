@@ -15,7 +15,7 @@ STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
 .PHONY: notes sample-config sample-policy check-sample benchmark experiment clean
-.PHONY: lab lab-down
+.PHONY: lab lab-down servers openstack collect
 
 setup: $(STAMP)
 
@@ -42,8 +42,9 @@ simulate: setup
 	$(BIN)/lease-sim run blue1 --inject t20 --output output/blue1-t20
 
 # The tests come last, so that their count is what one sees in the end; what comes before them needs one processor each.
-test: setup
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs servers
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup openstack
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs servers collect
 	@$(MAKE) --no-print-directory unit
 
 lint: setup
@@ -87,6 +88,14 @@ check-sample: setup
 # MariaDB, PostgreSQL, RabbitMQ and Chromium, which tests start for themselves.
 servers:
 	@tools/install-test-servers.sh || echo 'Tests that need what is missing are skipped.' >&2
+
+# The tests install it where this could not, for example because Python cannot make environments yet.
+openstack:
+	@$(PYTHON) -m tests.servers.openstack.environment .pytest_cache/d/openstack || true
+
+# Python compiles the tests once, and not in four processes at the same time.
+collect: setup
+	@$(BIN)/pytest --quiet --quiet --collect-only >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
 
 unit: setup
 	$(BIN)/pytest --quiet --numprocesses 4 --dist worksteal -m 'not slow'

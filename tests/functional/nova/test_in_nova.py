@@ -18,7 +18,7 @@ _ROOT = Path(__file__).parents[3]
 #: Seconds; all of pytest ends by faulthandler_timeout some time later.
 _LIMIT = 400
 #: Tests that are run by one process.
-_PIECE = 5
+_PIECE = 7
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 from nova.tests.functional import integrated_helpers
 from novaclient import client
+from sqlalchemy import Connection, Engine, event
 
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova import names
@@ -26,6 +27,26 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from tests.in_nova.functional.glance import ImageService
 
 _ROOT = Path(__file__).parents[3]
+
+
+class Statements(dict[Any, Any]):
+    """Compiled statements of all databases: each test has new ones, all of them SQLite's, for which nothing differs."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__(key[1:], compiled)
+
+
+_STATEMENTS = Statements()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share_statements(connection: Connection) -> None:
+    """To compile Nova's statements anew takes a seventh of the time of a test."""
+    connection.execution_options(compiled_cache=_STATEMENTS)
+
 
 # Nova's modules stay; to look through them for garbage again and again takes a tenth of the time of a test.
 gc.collect()

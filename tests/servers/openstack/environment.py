@@ -1,4 +1,7 @@
-"""The environment of all OpenStack services: their packages, in versions that belong together, apart from ours."""
+"""The environment of all OpenStack services: their packages, in versions that belong together, apart from ours.
+
+``python -m tests.servers.openstack.environment FOLDER`` makes it, with nothing but Python itself.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +62,8 @@ def install(cache: Path) -> Path:
         # Nova looks for etc/nova/api-paste.ini beside its package, and is installed beside the folder of that name.
         for package in home.glob("lib/python*/site-packages"):
             (package / "etc").symlink_to(os.path.relpath(home / "etc", package))
+        # Else each of the processes that begin with Nova's own tests would compile them.
+        _run(str(python), "-W", "ignore", "-c", "import nova.tests.functional.integrated_helpers")
         done.write_text(wanted)
     return python
 
@@ -93,3 +98,12 @@ def reason_of(errors: str, status: int) -> str:
     lines = [line.strip() for line in errors.strip().splitlines() if line.strip()]
     named = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return (named or lines or [f"status {status}"])[-1]
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        install(place)
+    except MissingServerError as failure:
+        sys.exit(str(failure))
