@@ -70,7 +70,7 @@ def install(cache: Path) -> Path:
 
 def variables(**more: str) -> dict[str, str]:
     """Environment variables of a program that runs in it: none that would lead it to other packages or settings."""
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON"))}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON", "PYTEST"))}
     return ours | more
 
 
