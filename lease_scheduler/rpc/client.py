@@ -8,6 +8,7 @@ from threading import Thread
 from typing import Any
 
 import oslo_messaging
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
 from lease_scheduler.rpc.gate import Gate
@@ -26,8 +27,15 @@ _NO_ANSWER = (
     TimeoutError,
     oslo_messaging.MessagingTimeout,
     oslo_messaging.MessageDeliveryFailure,
+    oslo_messaging.MessageUndeliverable,
     oslo_messaging.ClientSendError,
 )
+
+#: Have the broker say so if no engine has a queue for a request.
+_DELIVERED = oslo_messaging.TransportOptions(at_least_once=True)
+
+#: Seconds until such a request is sent again.
+_PAUSE = 0.5
 
 
 class EngineFailedError(LeaseSchedulerError):
@@ -49,7 +57,9 @@ class RpcEngineClient:
         self._gate = Gate(places)
         self._transport = transport
         target = oslo_messaging.Target(topic=topic(site), version=VERSION)
-        self._client = oslo_messaging.get_rpc_client(transport, target, timeout=timeout + _MARGIN, retry=_RETRIES)
+        self._client = oslo_messaging.get_rpc_client(
+            transport, target, timeout=timeout + _MARGIN, retry=_RETRIES, transport_options=_DELIVERED
+        )
         self._timeout = timeout
 
     def close(self) -> None:
@@ -83,7 +93,7 @@ class RpcEngineClient:
         context = {"expires": time.time() + seconds}
         try:
             answer = self._call_in_time(context, seconds, name="ping", arguments={})
-        except oslo_messaging.MessagingTimeout:
+        except (oslo_messaging.MessagingTimeout, oslo_messaging.MessageUndeliverable):
             return "does not answer"
         except _NO_ANSWER:
             return "cannot be asked: the message broker does not answer"
@@ -95,14 +105,25 @@ class RpcEngineClient:
         """The answer to a request.
 
         The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
-        a thread does it that need not be waited for.
+        a thread does it that need not be waited for. A broker that was away has no queue for requests until the engine
+        has noticed that it is back; a request that it could give to nobody is sent again.
         """
         answer: Future[Document] = Future()
+        end = time.monotonic() + seconds
+        again = Retrying(
+            retry=retry_if_exception_type(oslo_messaging.MessageUndeliverable),
+            wait=wait_fixed(_PAUSE),
+            stop=stop_after_delay(seconds - _PAUSE),
+            reraise=True,
+        )
+
+        def call_once() -> Document:
+            client = self._client.prepare(timeout=max(0.0, end - time.monotonic()) + _MARGIN)
+            return dict(client.call(context, "request", **request))
 
         def call() -> None:
             try:
-                client = self._client.prepare(timeout=seconds + _MARGIN)
-                answer.set_result(client.call(context, "request", **request))
+                answer.set_result(again(call_once))
             except BaseException as error:
                 answer.set_exception(error)
 

@@ -146,7 +146,7 @@ class NovaDriver:
         )
         self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.room)
         holding = Holding(placement, nodes, lease_flavors, guests, intruders, reservations.labels, reservations.claims)
-        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, options.room)
+        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room)
         keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)

@@ -59,6 +59,7 @@ class _Busy:
     since: float
     seen: float
     next_question: float
+    is_lost: bool = False
 
 
 class LostCommands:
@@ -80,12 +81,23 @@ class LostCommands:
 
         :raises StepFailedError: Nova takes no other command for it, because it is on no host
         """
+        if self.is_stranded(server):
+            raise StepFailedError(f"server {server.id} is {of.task(server)} on no host: Nova has lost the command")
         if not self.is_lost(server):
             return False
-        if of.service(server) is None:
-            raise StepFailedError(f"server {server.id} is {of.task(server)} on no host: Nova has lost the command")
         self.reset(server)
         return True
+
+    def is_stranded(self, server: Any) -> bool:
+        """Return whether a busy server is on no host and Nova has lost what was to bring it to one.
+
+        Nova takes no other command for it but its deletion, until an operator has mended Nova's database.
+        """
+        if of.service(server) is not None:
+            return False
+        is_lost = self.is_lost(server)
+        with self._lock:
+            return is_lost or self._busy[server.id].is_lost
 
     def reset(self, server: Any) -> None:
         """Have Nova take commands for a server again; it counts as running then."""
@@ -98,7 +110,10 @@ class LostCommands:
         if waited is None:
             return False
         limit = self._options.hung_after if of.task(server) in _COPYING else self._options.stalled_after
-        return waited >= limit or not self._is_worked_on(server)
+        is_lost = waited >= limit or not self._is_worked_on(server)
+        with self._lock:
+            self._busy[server.id].is_lost = is_lost
+        return is_lost
 
     def _waited(self, server: Any) -> float | None:
         """For how long a server has been seen without progress; none if it is too early to ask more."""

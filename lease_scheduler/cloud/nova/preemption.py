@@ -51,6 +51,7 @@ class Preemption:
     :param guests: makes those of no lease come back
     :param intruders: has those go that do not give way by themselves
     :param lost: tells Nova again what it has lost
+    :param release: has Placement count nothing for a server any more
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Preemption:
         intruders: Intruders,
         throttle: Throttle,
         lost: LostCommands,
+        release: Callable[[str], None],
         options: RoomOptions,
     ) -> None:
         self._nova = nova
@@ -69,6 +71,7 @@ class Preemption:
         self._intruders = intruders
         self._throttle = throttle
         self._lost = lost
+        self._release = release
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
@@ -89,6 +92,11 @@ class Preemption:
     def _is_away(self, server: Any, mode: PreemptionMode, late: int) -> bool:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
+            if server.status == of.OFFLOADED and self._lost.is_stranded(server):
+                # It did not come back, and all that it has is in the image store; Nova may have claimed its place.
+                self._throttle.end(server.id)
+                self._release(server.id)
+                return True
             self._give_up_if_too_late(server, late)
             self._lost.repair(server)
             return False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from tests.functional.lab.service import LIMIT, PREPARATION, QUARTER, Document, Service, in_seconds, insist
 from tests.servers.base import wait_until
+from tests.servers.databases import execute
 from tests.servers.fixtures import LAB_HOSTS
 
 pytestmark = [
@@ -17,6 +20,8 @@ pytestmark = [
     # Connections that a server has dropped are not closed by the library that had them.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+_PRODUCTION = Path(__file__).parents[3] / "doc" / "source" / "admin" / "production.rst"
 
 #: Our engine among the servers of the lab.
 _ENGINE = "engine"
@@ -100,15 +105,36 @@ def test_killed_in_a_preemption(service: Service, preempted: _Preempted, victims
     _goes_on_to_its_end(service, preempted)
 
 
-def test_the_database_is_away_when_it_is_to_be_resumed(service: Service, preempted: _Preempted) -> None:
-    """For longer than the lease has left: its work is saved, and waits until it can go on."""
+def test_the_database_is_away_while_it_is_resumed(service: Service, preempted: _Preempted) -> None:
+    """For longer than the lease has left: its work is saved, and waits until it can go on.
+
+    If Nova has lost what it was doing with a server, that takes an operator.
+    """
     service.becomes(preempted.reserved, "active", _LONG)
     service.becomes(preempted.reserved, "done", _LONG)
     assert wait_until(lambda: _is_any(service, "unshelv"), LIMIT), service.said()
     _kill(service, ("mariadb",))
     time.sleep(_DURATION)
     _start_again(service, ("mariadb",))
+
+    def goes_on() -> bool:
+        found = insist(lambda: service.show(preempted.queued))
+        return found["state"] == "active" or "Nova has lost the command" in found["reason"]
+
+    assert wait_until(goes_on, _LONG), service.said()
+    if service.show(preempted.queued)["state"] != "active":
+        # It holds no host that others could have, and nothing of it is gone.
+        service.becomes(preempted.queued, "suspended-pending", _LONG)
+        assert {each["id"] for each in service.servers(service.ada)} == preempted.servers
+        _mend_servers(service)
     _goes_on_to_its_end(service, preempted)
+
+
+def _mend_servers(service: Service) -> None:
+    """Do as the documentation says with those servers of the best-effort lease that Nova has lost."""
+    (statement,) = re.findall(r"^ *(UPDATE instances SET .*?;)$", _PRODUCTION.read_text(), re.MULTILINE | re.DOTALL)
+    for each in service.servers(service.ada):
+        execute(service.lab.mariadb.database_url("nova"), statement.replace("SERVER", each["id"]))
 
 
 def _goes_on_to_its_end(service: Service, preempted: _Preempted) -> None:

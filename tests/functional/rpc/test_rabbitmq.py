@@ -174,6 +174,25 @@ def test_a_broker_that_is_away_counts_as_an_engine_that_is(serve: Serve, transpo
         pytest.fail("requests are not answered although the broker is back")
 
 
+def test_a_request_that_reaches_no_engine_is_sent_again(serve: Serve, transport: Any, rabbitmq_server: Any) -> None:
+    """A broker that is back has no queue until the engine has noticed; requests before that are answered, too."""
+    asked: list[str] = []
+
+    def answer(name: str, context: Document, arguments: Document) -> Document:
+        asked.append(name)
+        return {}
+
+    serve(Any2One(answer))
+    client = RpcEngineClient(transport, "site", timeout=30.0)
+    assert client.reconcile(CONTEXT) == {}
+    rabbitmq_server.kill()
+    # The longer it is away, the later the engine tries to reach it again.
+    time.sleep(6)
+    rabbitmq_server.ensure_running()
+    assert client.reconcile(CONTEXT) == {}
+    assert len(asked) == 2, "it is carried out once"
+
+
 def test_requests_are_answered_side_by_side(serve: Serve, transport: Any) -> None:
     """One that waits for the plan does not keep others from being taken."""
     meeting = Barrier(8)

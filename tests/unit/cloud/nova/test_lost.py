@@ -109,6 +109,13 @@ def test_on_no_host(clock: Clock) -> None:
     with pytest.raises(StepFailedError, match="server s is unshelving on no host: Nova has lost the command"):
         lost.repair(_server("unshelving", host=None))
     assert nova.reset == []
+    # That holds until something becomes of it, and is not found out anew each time.
+    assert lost.is_stranded(_server("unshelving", host=None))
+    clock.now += 1
+    assert lost.is_stranded(_server("unshelving", host=None))
+    assert nova.asked == 1
+    assert not lost.is_stranded(_server("unshelving", "later", host=None))
+    assert not lost.is_stranded(_server("unshelving"))
 
 
 def test_who_is_not_looked_at_is_forgotten(clock: Clock) -> None:
