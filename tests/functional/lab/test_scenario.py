@@ -194,7 +194,7 @@ def test_promises_were_kept(service: Service, day: _Day) -> None:
     reservations = [_JOBS[number] for number in day.made if _JOBS[number].kind == "reservation"]
     assert len(reservations) >= 10
     assert {job.number: day.capacity.get(job.number) for job in reservations if _is_short(day, job)} == {}, troubles
-    assert troubles == {}
+    assert troubles == {}, troubles
 
 
 def test_nothing_is_left(service: Service, day: _Day) -> None:
