@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,7 @@ class Service:
         for each in servers:
             self._remove(each)
         for each in servers:
-            assert wait_until(lambda each=each: self._remove(each), LIMIT)  # type: ignore[misc]
+            assert wait_until(partial(self._remove, each), LIMIT)
 
     def _remove(self, server: str) -> bool:
         """Have a server deleted; whether it is gone."""
