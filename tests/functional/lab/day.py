@@ -14,6 +14,10 @@ _DAY = 86_400
 #: Seconds; what is shorter is over before anything was booted.
 _SHORTEST = 30
 
+#: The same for immediate leases with servers. Their end is fixed and nothing is booted ahead, and in a burst a machine
+#: with two cores needs more than half a minute for a boot.
+_SHORTEST_WITH_BOOT = 60
+
 #: Which day of the month: one that loads its machine by half, mostly with small jobs, as hosts that pretend can bear.
 _WHICH = 22
 _MACHINE_NODES = 144
@@ -65,7 +69,10 @@ def jobs_of_a_day(length: float, count: int, slots: int, largest: int) -> Sequen
     jobs = []
     for number, each in enumerate(chosen):
         kind = random.choices(list(_KINDS), list(_KINDS.values()))[0]
-        duration = min(180, max(_SHORTEST, ceil(each.request.duration / speed)))
+        ahead = random.randint(*_AHEAD) if kind == "reservation" else 5
+        slack, managed = random.uniform(2, 6), random.random() < 0.5
+        shortest = _SHORTEST_WITH_BOOT if kind == "immediate" and managed else _SHORTEST
+        duration = min(180, max(shortest, ceil(each.request.duration / speed)))
         real = ceil((each.real_duration or each.request.duration) / speed)
         jobs.append(
             Job(
@@ -75,9 +82,9 @@ def jobs_of_a_day(length: float, count: int, slots: int, largest: int) -> Sequen
                 min(largest, max(1, round(each.request.node_count * size))),
                 duration,
                 max(8, real) if real < duration * 0.8 else None,
-                random.randint(*_AHEAD) if kind == "reservation" else 5,
-                random.uniform(2, 6),
-                random.random() < 0.5,
+                ahead,
+                slack,
+                managed,
             )
         )
     return jobs
