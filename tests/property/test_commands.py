@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError
+from lease_scheduler.plan.options import RoomLead
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
@@ -107,7 +109,8 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
                 give_up = data.draw(st.sets(st.integers(0, max(0, lease.request.node_count - 1)), max_size=2))
                 evasions = run.recorder.counters["evasions"]
                 change = engine.change(lease.lease_id, terms, least=least, give_up=give_up)
-                _check_change(change, terms, least, evaded=run.recorder.counters["evasions"] > evasions, now=now)
+                evaded = run.recorder.counters["evasions"] > evasions
+                _check_change(change, terms, least, evaded=evaded, now=now, lead=run.planner.options.room_lead)
         elif what == "move":
             change = engine.move(lease.lease_id, some)
             _check_moved(run, change, some)
@@ -124,12 +127,18 @@ def _command(data: st.DataObject, run: Run, number: int) -> None:
 
 
 def _check_change(
-    change: Change, terms: LeaseRequest, least: tuple[int, ...] | None, *, evaded: bool, now: int
+    change: Change, terms: LeaseRequest, least: tuple[int, ...] | None, *, evaded: bool, now: int, lead: RoomLead
 ) -> None:
     after = change.after
     if after.is_final or change.before.request == after.request:
         return
     request = after.request
+    if terms.start is not None and request.start != terms.start:
+        # The start waits until other leases are suspended, and its project is told so.
+        assert lead is RoomLead.STRICT and terms.kind is LeaseKind.RESERVATION
+        assert request.start is not None and request.start > max(terms.start, now)
+        assert re.fullmatch(r"starts \d+ s later than .* suspended first", after.reason), after.reason
+        terms = replace(terms, start=request.start)
     if least is None:
         assert request == terms
     else:
