@@ -119,7 +119,7 @@ def test_invariants_hold_with_image_transfers(name: str, folder: Path) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("name", _FILES)
 def test_invariants_hold_with_prices(name: str, folder: Path) -> None:
-    """haizea F77-F82: the same under each pricing strategy, with a user whose limit two of the rates are above."""
+    """haizea F77-F82: the same with each pricing strategy; the user's limit is below two of the rates."""
     workload = read_lwf(folder / f"{name}.lwf")
     if not name.startswith("price"):
         rates = tuple(LeaseAnnotation(extras={"simul_userrate": "2.5"}) for _ in workload.leases)

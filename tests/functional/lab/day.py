@@ -14,8 +14,8 @@ _DAY = 86_400
 #: Seconds; what is shorter is over before anything was booted.
 _SHORTEST = 30
 
-#: The same for immediate leases with servers. Their end is fixed and nothing is booted ahead, and in a burst a machine
-#: with two cores needs more than half a minute for a boot.
+#: The same for immediate leases with servers. Their end is fixed and nothing is booted ahead, and a boot may take more
+#: than half a minute if a machine with two cores boots many servers at once.
 _SHORTEST_WITH_BOOT = 60
 
 #: Which day of the month: one that loads its machine by half, mostly with small jobs, as hosts that pretend can bear.
