@@ -195,6 +195,8 @@ def reshape(
             placed = wanted
         else:
             wanted = _longer_or_shorter(planner, lease, terms, first, now)
+            if wanted.end <= now:
+                raise NotPlannableError(f"lease {lease.lease_id}: it ends now and needs no other hosts")
             assignment, in_the_way = hosts_with_room(
                 planner.context,
                 terms,

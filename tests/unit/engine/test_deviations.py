@@ -235,3 +235,22 @@ def test_what_is_stopped_goes_on_where_it_was(make_world: MakeWorld) -> None:
     world.until(1200)
     assert world["1"].reservations[0].assignment == (saved_on,)
     assert world.end()["1"].accumulated == 1000
+
+
+@pytest.mark.parametrize("until", [None, 700])
+@pytest.mark.parametrize("victim", [True, False])
+def test_a_host_fails_at_the_very_second_at_which_its_lease_ends(
+    make_world: MakeWorld, until: int | None, victim: bool
+) -> None:
+    """No other host is looked for, for a run of no length."""
+    ends = request("ends", LeaseKind.RESERVATION, start=10, duration=590)
+    others = [request("other", LeaseKind.BEST_EFFORT, submitted=20, duration=5_000)] if victim else []
+    world = make_world(ends, *others, hosts=2).until(599)
+    (host,) = world["ends"].reservations[0].assignment
+    world.run.clock.set(600)
+    world.run.engine.host_out(world.run.engine.site.hosts[host].name, until)
+    world.run.engine.step()
+    assert (world["ends"].state, world["ends"].ended) == (LeaseState.DONE, 600)
+    assert "moved_reservations" not in world.counters
+    if victim:
+        assert world.end()["other"].ended == 5_020
