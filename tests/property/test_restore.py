@@ -76,10 +76,15 @@ def _outcome(
 def test_the_outcome_is_that_of_an_engine_that_never_died(
     workload: Workload, run_settings: RunSettings, restarts: frozenset[int], data: st.DataObject
 ) -> None:
-    """Whatever the cloud does, and however often; how many boots of a lease have failed is the one thing not kept."""
+    """Whatever the cloud does, and however often.
+
+    One thing is not kept: how many boots, resumptions and suspensions of a lease have failed in a row.
+    """
     assert workload.site is not None
     cloud = data.draw(clouds(len(workload.site)))
-    exact = replace(cloud, boot_failure_probability=0.0, resume_failure_probability=0.0)
+    exact = replace(
+        cloud, boot_failure_probability=0.0, resume_failure_probability=0.0, suspend_failure_probability=0.0
+    )
     chosen = replace(run_settings, cloud=data.draw(st.sampled_from([exact, run_settings.cloud])))
 
     assert _outcome(workload, chosen, restarts) == _outcome(workload, chosen, frozenset())
