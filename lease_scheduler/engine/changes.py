@@ -157,6 +157,15 @@ class Changes:
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
             self._busy(lease, "its VMs can be changed when it runs")
+        self._check_preemption(lease, terms, under_way=under_way)
+
+    def _check_preemption(self, lease: Lease, terms: LeaseRequest, *, under_way: bool) -> None:
+        """Others rely on how a lease gives way as soon as that is planned, and its saved work on how it was saved."""
+        old = lease.request
+        if terms.preemption_mode is not old.preemption_mode and lease.state in SUSPENDED_STATES:
+            self._busy(lease, f"its work is saved by {old.preemption_mode.value}, and continues from there")
+        if under_way and _is_cut(lease) and not _same_preemption(old, terms):
+            self._busy(lease, "its hosts are promised to other leases, for which it will be suspended")
 
     def _planned(
         self,
@@ -169,6 +178,8 @@ class Changes:
         under_way: bool,
     ) -> Lease:
         state = self._state
+        if least is None and _keeps_its_place(lease, terms):
+            return state.put(replace(lease, request=terms))
         if under_way:
             with state.late_hosts_held(now):
                 return self._reshaped(lease, terms, now, least, give_up)
@@ -321,3 +332,21 @@ class Changes:
                     alternatives = (Alternative("duration", start, lease.request.node_count, longest),)
         offered = f"; would fit: {alternatives[0].duration} s" if alternatives else ""
         return NoPlaceError(Refusal("capacity", f"{error}{offered}{beside}", alternatives=alternatives))
+
+
+def _is_cut(lease: Lease) -> bool:
+    """Whether it is planned that the lease gives way to others before its work is done."""
+    return any(reservation.closing is not Closing.SHUTDOWN for reservation in lease.reservations)
+
+
+def _same_preemption(old: LeaseRequest, new: LeaseRequest) -> bool:
+    return (old.preemptible, old.preemption_mode) == (new.preemptible, new.preemption_mode)
+
+
+def _keeps_its_place(lease: Lease, terms: LeaseRequest) -> bool:
+    """Whether new terms differ from the present ones in nothing that its place depends on."""
+    old = lease.request
+    if _is_cut(lease) and not _same_preemption(old, terms):
+        return False
+    changeable = ("preemptible", "preemption_mode", "extras", "price", "max_price", "retained")
+    return replace(old, **{name: getattr(terms, name) for name in changeable}) == terms

@@ -61,6 +61,9 @@ def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) ->
     max_price = old.max_price if terms.max_price is None else terms.max_price
     if old.price is None:
         return terms if terms.max_price == max_price else replace(terms, max_price=max_price)
+    if terms.node_hours == old.node_hours:
+        # The very price that was told, not one that was divided and multiplied.
+        return replace(terms, price=old.price, retained=old.retained, max_price=max_price)
     of_hours = old.price - old.retained
     price = of_hours * terms.node_hours / old.node_hours if old.node_hours else of_hours
     retained = old.retained + (1.0 - refund_share) * max(0.0, of_hours - price)

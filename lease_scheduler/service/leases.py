@@ -32,7 +32,19 @@ LOG = logging.getLogger(__name__)
 _KEYS = {"start": "start_date"}
 
 #: Keys of a lease document that are planned with and may be changed.
-_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", "max_price"})
+_TERMS = frozenset(
+    {
+        "start",
+        "end",
+        "duration",
+        "deadline",
+        "reservations",
+        "max_price",
+        "preemptible",
+        "preemption_mode",
+        "extras",
+    }
+)
 
 
 class Leases:

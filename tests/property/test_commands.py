@@ -74,6 +74,15 @@ def _new_terms(data: st.DataObject, lease: Lease, now: int) -> LeaseRequest | No
     deadline = request.deadline
     if deadline is not None:
         deadline += data.draw(st.sampled_from([0, 0, 600, -600]))
+    if data.draw(st.integers(0, 3)) == 0:
+        request = replace(
+            request,
+            preemptible=data.draw(st.booleans()),
+            preemption_mode=data.draw(st.sampled_from(PreemptionMode)),
+            extras={**request.extras, "note": "changed"},
+        )
+        if data.draw(st.booleans()):
+            return request
     try:
         return replace(request, nodes=tuple(nodes), duration=duration, start=start, deadline=deadline)
     except InvalidValueError:

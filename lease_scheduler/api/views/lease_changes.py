@@ -10,7 +10,7 @@ from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.views.lease_request import before_end
 from lease_scheduler.api.views.reservation_request import changed_reservation
-from lease_scheduler.model.lease import LeaseKind
+from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 
 #: Keys that mean the same on both sides.
 _PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version", "max_price")
@@ -39,6 +39,13 @@ def lease_changes(body: Document, view: Document, now: int, extended: bool) -> C
     terms: Document = {key: body[key] for key in _PLAIN if key in body}
     if not set(body) - {"name"}:
         return Changes(terms)
+    if (
+        body.get("preemptible")
+        and "preemption_mode" not in body
+        and view["preemption_mode"] == PreemptionMode.NONE.value
+    ):
+        # Which refuses to be preempted.
+        terms["preemption_mode"] = PreemptionMode.SHELVE.value
     start = _new_start(body, view, now, extended)
     if _has_ended(view, now):
         raise ApiError(400, "Terminated leases can only be renamed")
