@@ -26,7 +26,7 @@ def test_what_does_not_concern_its_place_leaves_it_there(make_world: MakeWorld, 
     terms = {RESERVATION: {"start": 100}, DEADLINE: {"start": 100, "deadline": 5000}, BEST_EFFORT: {}}[kind]
     world = make_world(request("1", kind, 2, 1000, **terms), hosts=3, pricing="constant").until(instant)
     before = world["1"]
-    changed = {
+    changed: dict[str, Any] = {
         "preemptible": not before.request.preemptible,
         "preemption_mode": PreemptionMode.DELETE,
         "extras": {"note": "x"},
