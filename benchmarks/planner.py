@@ -26,16 +26,16 @@ from benchmarks.growth import plot_growth
 from benchmarks.plans import DAY, HOST, SPAN, best_effort, empty_planner, fill, flavor, immediate, reservation
 from benchmarks.timing import Timing
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.state import EngineOptions, EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import quote
-from lease_scheduler.plan.soonest import place_soonest
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.penalty.none import NoPenalty
 from lease_scheduler.simulation.recorder import RunRecorder
@@ -165,7 +165,7 @@ class _Bench:
         recorder = RunRecorder()
         breaches = Breaches(recorder, NoPenalty(PolicyOptions()))
         self._state = EngineState(
-            planner, SimulatedCloud(CloudBehaviour(), {}), MemoryStore(), recorder, EngineOptions(), breaches
+            planner, InMemoryCloud(CloudBehaviour(), {}), MemoryStore(), recorder, EngineOptions(), breaches
         )
 
     def timed(self, decide: Callable[[], None]) -> tuple[str, float]:

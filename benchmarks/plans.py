@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
@@ -78,12 +78,12 @@ def fill(planner: Planner, leases: int, now: int, seed: int) -> None:
 
 def _lease(number: int, hosts: list[int], vm: Resources, start: int, end: int) -> Lease:
     nodes = NodeSet(len(hosts), vm)
-    held = (Reservation(tuple(hosts), start, start, end, end),)
+    held = (Holding(tuple(hosts), start, start, end, end),)
     if number % 2:
         request = best_effort(f"live-{number}", nodes, end - start, preemptible=True)
     else:
         request = reservation(f"live-{number}", nodes, start, end - start)
-    return Lease(request, number, LeaseState.READY, reservations=held)
+    return Lease(request, number, LeaseState.READY, holdings=held)
 
 
 def reservation(name: str, nodes: NodeSet, start: int, duration: int) -> LeaseRequest:

@@ -1,143 +1,389 @@
-"""The simulated cloud: does what it is told, and deviates from it as configured (haizea F39, F18)."""
+"""A cloud that lives in a file of its own, for the embedded default and for tests of the service.
+
+It outlives the engine, as a real cloud does: aggregates, held capacity and servers of every lease are rows that are
+found again by the lease's id. A lease whose extras say ``real_duration`` has work that is over after so many seconds of
+running, which only the cloud knows; its servers are then gone. Like Placement it refuses to hold more of a host than
+there is, so it notices what a faulty engine would oversell.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from heapq import heappop, heappush
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from random import Random
+from threading import Event, Lock, Thread
+from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
-from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.cloud.differences import Difference
+from lease_scheduler.cloud.driver import (
+    DriverEvent,
+    Expectation,
+    Flavor,
+    Footprint,
+    Hypervisor,
+    ImageFacts,
+    ImageOrder,
+    ImageProgress,
+    Order,
+    StepFailedError,
+    WaitingClock,
+)
+from lease_scheduler.cloud.observations import Observer
+from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, hypervisors_of
+from lease_scheduler.cloud.simulated_images import SimulatedImages
+from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
+from lease_scheduler.model.lease import LeaseRequest
 
-#: Operations that begin on hosts on which others may be.
-_TAKING_HOSTS = frozenset({OperationKind.START, OperationKind.RESUME})
+#: Seconds after which held capacity that is not free yet is asked for again.
+_ASK_AGAIN = 1
+
+#: Real seconds after which the end of work is looked for all the same: somebody may have set the clock.
+_LONGEST_WAIT = 2.0
+
+_STEPS = {
+    OperationKind.START: ("aggregate", "hold", "boot"),
+    OperationKind.RESUME: ("aggregate", "hold", "unshelve"),
+    OperationKind.SUSPEND: ("shelve", "release"),
+    OperationKind.STOP: ("delete-servers", "release", "remove-aggregate"),
+    OperationKind.MIGRATE: ("move-saved-state",),
+    OperationKind.ADJUST: ("aggregate", "hold"),
+    # Its servers have no disks.
+    OperationKind.SNAPSHOT: (),
+}
+_DISCARD = ("delete-servers", "release", "remove-aggregate")
+
+#: What servers are after the step that changes them.
+_SERVERS_AFTER = {"boot": "active", "unshelve": "active", "shelve": "saved", "delete-servers": "none"}
+
+_FLAVORS = {
+    str(number): Flavor({"VCPU": vcpus, "MEMORY_MB": memory_mb, "DISK_GB": disk_gb})
+    for number, (vcpus, memory_mb, disk_gb) in enumerate(
+        ((1, 512, 1), (1, 2048, 20), (2, 4096, 40), (4, 8192, 80), (8, 16384, 160)), start=1
+    )
+}
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS leases (id TEXT PRIMARY KEY, aggregate TEXT, servers TEXT NOT NULL DEFAULT 'none');
+CREATE TABLE IF NOT EXISTS held (
+    lease_id TEXT, host TEXT, class TEXT, amount INTEGER NOT NULL, PRIMARY KEY (lease_id, host, class)
+);
+CREATE INDEX IF NOT EXISTS held_by_host ON held (host, class);
+CREATE TABLE IF NOT EXISTS work (
+    lease_id TEXT PRIMARY KEY, need INTEGER NOT NULL, done INTEGER NOT NULL, since INTEGER
+);
+CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT NULL, PRIMARY KEY (intent, step));
+"""
 
 
 class SimulatedCloud:
-    """Carries out operations in simulated time, and knows what planning must not know: how long the work really takes.
+    """See the module.
 
-    :param behaviour: how it deviates from the plan
-    :param real_durations: seconds after which a lease's work is over, by lease id; leases that are not in it use all
-        they get
+    :param path: the file, ``:memory:`` for one that is forgotten
+    :param clock: tells the time, and how long one has to wait for an instant
+    :param behaviour: how long operations really take, and how often they fail
     """
 
-    def __init__(self, behaviour: CloudBehaviour, real_durations: Mapping[str, int]) -> None:
-        self._behaviour = behaviour
-        self._real_durations = real_durations
-        self._random = Random(behaviour.seed)
-        self._events: list[tuple[int, int, int, CloudEvent]] = []
-        self._sequence = 0
-        self._turn: dict[str, int] = {}
-        # Leases that do without some of their hosts.
-        self._incomplete: set[str] = set()
-        self._work_done: dict[str, int] = {}
-        self._working_since: dict[str, int] = {}
-        # Since when hosts have images, or will have them.
-        self._images: defaultdict[int, dict[str, float]] = defaultdict(dict)
-        for failure in behaviour.host_failures:
-            self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
-            self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
+    def __init__(self, path: str, clock: WaitingClock, behaviour: CloudBehaviour | None = None) -> None:
+        self._now = clock.now
+        self._seconds_until = clock.seconds_until
+        self._behaviour = behaviour or CloudBehaviour()
+        self._random = Random(self._behaviour.seed)
+        self._lock = Lock()
+        self._changed = Event()
+        self._stopped = False
+        self._pool: frozenset[str] = frozenset()
+        #: When leases begin soon, as it was told last.
+        self.announced: dict[str, int] = {}
+        self.ends: dict[str, int | None] = {}
+        self._watcher: Thread | None = None
+        self._told: list[DriverEvent] = []
+        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        self._database.executescript(_TABLES)
+        self._hypervisors = SimulatedHypervisors(self._database)
+        self.images = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
 
-    def begin(self, operation: Operation) -> None:
-        """Carry out an operation; its result is reported when it is over."""
-        lease_id = operation.lease_id
-        if operation.kind in UNAWAITED:
-            # The work goes on, and nobody waits for it.
-            self._adjust(operation)
-            return
-        turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
-        over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
-        if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
-            self._stop_working(lease_id, operation.begun)
-        if operation.without:
-            self._incomplete.add(lease_id)
-        occupied = self._behaviour.occupied(operation) if operation.kind in _TAKING_HOSTS else frozenset()
-        if occupied:
-            self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
-            return
-        # What has no VMs has nothing that could fail.
-        if operation.assignment and self._behaviour.fails(operation.kind, self._random):
-            host = operation.assignment[self._random.randrange(len(operation.assignment))]
-            reason = f"{operation.kind.value} failed on host {host}"
-            self._push(CloudEvent(EventKind.FAILED, over, lease_id, host, reason), turn)
-            return
-        self._push(CloudEvent(EventKind.COMPLETED, over, lease_id), turn)
-        if operation.kind in (OperationKind.START, OperationKind.RESUME):
-            # Memory that is back before its time is of no use before the planned instant.
-            since = max(over, operation.due)
-            self._working_since[lease_id] = since
-            real = self._real_durations.get(lease_id)
-            if real is not None:
-                left = max(0, real - self._work_done.get(lease_id, 0))
-                self._push(CloudEvent(EventKind.ENDED, since + left, lease_id), turn)
+    def close(self) -> None:
+        """Give the file back."""
+        with self._lock:
+            self._database.close()
 
-    def _adjust(self, operation: Operation) -> None:
-        """Report whether a running lease gets the hosts of a change."""
-        lease_id, now, occupied = operation.lease_id, operation.begun, self._behaviour.occupied(operation)
-        turn = self._turn.get(lease_id, 0)
-        if occupied:
-            self._push(CloudEvent(EventKind.FAILED, now, lease_id, reason="others", occupied=occupied), turn)
-        elif operation.without:
-            self._incomplete.add(lease_id)
-        elif self._behaviour.occupations or lease_id in self._incomplete:
-            self._incomplete.discard(lease_id)
-            self._push(CloudEvent(EventKind.ADJUSTED, now, lease_id), turn)
+    def add_hypervisors(self, hypervisors: Iterable[Hypervisor]) -> None:
+        """Put compute hosts into the cloud; those of the same name are replaced."""
+        with self._lock, self._database:
+            self._hypervisors.add(hypervisors)
 
-    def bring(self, transfer: Transfer, now: int) -> None:
-        """Bring a disk image to hosts; the end is reported when it is over."""
-        over = now + self._behaviour.transfer_seconds(transfer.end - now, self._random)
-        fails = self._behaviour.transfer_fails(self._random)
-        kind = EventKind.FAILED if fails else EventKind.COMPLETED
-        for host in () if fails else transfer.hosts:
-            self._images[host].setdefault(transfer.image.image_id, over)
-        reason = f"the transfer of image {transfer.image.image_id} broke off" if fails else ""
-        self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
+    def hypervisors(self, names: Collection[str] | None = None) -> list[Hypervisor]:
+        """See ``Driver.hypervisors``."""
+        with self._lock:
+            return self._hypervisors.find(names)
 
-    def discard(self, lease_id: str, now: int) -> None:
-        """Destroy the lease's VMs and all that was saved of them."""
-        self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
-        self._work_done.pop(lease_id, None)
-        self._working_since.pop(lease_id, None)
+    def set_pool(self, names: Collection[str]) -> None:
+        """See ``Driver.set_pool``: nobody but leases uses these hosts anyway."""
+        self._pool = frozenset(names)
 
-    def take_events(self, now: int) -> list[CloudEvent]:
-        """What happened up to now and was not taken yet."""
-        taken: list[CloudEvent] = []
-        while self._events and self._events[0][0] <= now:
-            _, _, turn, event = heappop(self._events)
-            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
-                taken.append(event)
-        return taken
+    def pool(self) -> frozenset[str]:
+        """See ``Driver.pool``."""
+        return self._pool
 
-    def next_event(self) -> int | None:
-        """When something will happen next, none if nothing will."""
-        while self._events:
-            instant, _, turn, event = self._events[0]
-            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
-                return instant
-            heappop(self._events)
+    def announce(self, starts: Mapping[str, int]) -> None:
+        """See ``Driver.announce``: nobody else uses the hosts."""
+        self.announced = dict(starts)
+
+    def tell_ends(self, ends: Mapping[str, int | None]) -> None:
+        """See ``Driver.tell_ends``: nobody begins servers but the engine."""
+        self.ends |= ends
+
+    def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
+        """See ``Driver.make_groups``: there is nobody to ask for one."""
+        return {}
+
+    def remove_groups(self, groups: Iterable[str]) -> None:
+        """See ``Driver.remove_groups``: there are none."""
+
+    def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
+        """See ``Driver.aggregate_ids``: a lease has one for all its reservations."""
+        with self._lock:
+            row = self._database.execute("SELECT rowid FROM leases WHERE id = ?", (lease_id,)).fetchone()
+        return {} if row is None else dict.fromkeys(reservations, int(row[0]))
+
+    def flavors(self) -> Mapping[str, Flavor]:
+        """See ``Driver.flavors``: the five that every OpenStack of old had."""
+        return _FLAVORS
+
+    def image_facts(self, image_id: str) -> ImageFacts | None:
+        """See ``Driver.image_facts``: there is nobody to ask."""
         return None
 
-    def _push(self, event: CloudEvent, turn: int) -> None:
-        self._sequence += 1
-        heappush(self._events, (event.instant, self._sequence, turn, event))
+    def carry(self, order: ImageOrder) -> ImageProgress:
+        """See ``Driver.carry``."""
+        return self.images.carry(order)
 
-    def _stop_working(self, lease_id: str, now: int) -> None:
-        since = self._working_since.pop(lease_id, now)
-        self._work_done[lease_id] = self._work_done.get(lease_id, 0) + max(0, now - since)
+    def clear_carried(self) -> None:
+        """See ``Driver.clear_carried``."""
+        self.images.clear()
 
-    def _image_time(self, operation: Operation) -> float:
-        """Seconds until every host of a boot has the image; it stays there."""
-        image, bandwidth = operation.image, self._behaviour.image_bandwidth
-        if image is None or bandwidth is None or operation.kind is not OperationKind.START:
-            return 0
-        now = operation.begun
-        fetched = now + image.size_mb * 8 / bandwidth
-        longest = 0.0
-        for host in set(operation.assignment):
-            # Who boots while the image is being brought waits for it.
-            there = min(fetched, self._images[host].get(image.image_id, fetched))
-            self._images[host][image.image_id] = there
-            longest = max(longest, there - now)
-        return longest
+    def steps(self, operation: Operation | None) -> tuple[str, ...]:
+        """See ``Driver.steps``."""
+        return _DISCARD if operation is None else _STEPS[operation.kind]
+
+    def perform(self, order: Order, step: str) -> int | None:
+        """See ``Driver.perform``."""
+        with self._lock:
+            self._database.execute("BEGIN")
+            try:
+                again = self._perform(order, step)
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+            return again
+
+    def _perform(self, order: Order, step: str) -> int | None:
+        lease_id = order.lease_id
+        if step == "remove-aggregate":
+            self._database.execute("DELETE FROM leases WHERE id = ?", (lease_id,))
+        elif step == "aggregate":
+            self._put_aggregate(order)
+        elif step == "release":
+            self._database.execute("DELETE FROM held WHERE lease_id = ?", (lease_id,))
+        elif step == "hold":
+            return self._hold(order)
+        else:
+            return self._change_servers(order, step)
+        return None
+
+    def _put_aggregate(self, order: Order) -> None:
+        self._database.execute(
+            "INSERT INTO leases (id, aggregate) VALUES (?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET aggregate = excluded.aggregate",
+            (order.lease_id, json.dumps(sorted(set(order.hosts)))),
+        )
+
+    def _hold(self, order: Order) -> int | None:
+        """Hold what the lease needs; later, if somebody else has not given it back yet."""
+        assert order.request is not None
+        self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
+        for host, needed in held_by_host(order.request, order.hosts).items():
+            capacity = self._hypervisors.capacity(host)
+            if capacity is None or host in order.without:
+                continue
+            for resource_class, amount in needed.items():
+                query = "SELECT COALESCE(SUM(amount), 0) FROM held WHERE host = ? AND class = ?"
+                taken = self._database.execute(query, (host, resource_class)).fetchone()[0]
+                if taken + amount > capacity.get(resource_class, 0):
+                    self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
+                    return self._now() + _ASK_AGAIN
+                self._database.execute(
+                    "INSERT INTO held VALUES (?, ?, ?, ?)", (order.lease_id, host, resource_class, amount)
+                )
+        return None
+
+    def _change_servers(self, order: Order, step: str) -> int | None:
+        key = (order.intent_id, step)
+        if order.operation is not None:
+            query = "SELECT over FROM timers WHERE intent = ? AND step = ?"
+            row = self._database.execute(query, key).fetchone()
+            if row is None:
+                fetching = self.images.seconds_to_boot(order) if step == "boot" else 0
+                seconds = self._behaviour.operation_seconds(order.operation, fetching, self._random)
+                over = self._now() + seconds
+                self._database.execute("INSERT INTO timers VALUES (?, ?, ?)", (*key, over))
+            else:
+                over = row[0]
+            if over > self._now():
+                return int(over)
+            self._database.execute("DELETE FROM timers WHERE intent = ? AND step = ?", key)
+            if self._behaviour.fails(order.operation.kind, self._random):
+                host = order.hosts[self._random.randrange(len(order.hosts))] if order.hosts else None
+                raise StepFailedError(f"{step} failed on {host}", host)
+        if step in _SERVERS_AFTER:
+            self._count_work(order, step)
+            query = "UPDATE leases SET servers = ? WHERE id = ?"
+            self._database.execute(query, (_SERVERS_AFTER[step], order.lease_id))
+        return None
+
+    def _count_work(self, order: Order, step: str) -> None:
+        now = self._now()
+        if step == "delete-servers":
+            self._database.execute("DELETE FROM work WHERE lease_id = ?", (order.lease_id,))
+        elif step == "shelve":
+            query = "UPDATE work SET done = done + ? - since, since = NULL WHERE lease_id = ? AND since IS NOT NULL"
+            self._database.execute(query, (order.operation.begun if order.operation else now, order.lease_id))
+        elif order.request is not None and (need := order.request.extras.get("real_duration")):
+            due = order.operation.due if order.operation else now
+            query = (
+                "INSERT INTO work VALUES (?, ?, 0, ?)"
+                " ON CONFLICT (lease_id) DO UPDATE SET since = excluded.since WHERE work.since IS NULL"
+            )
+            self._database.execute(query, (order.lease_id, int(need), max(now, due)))
+            self._changed.set()
+
+    # -- what happens by itself --------------------------------------------------------------------------
+
+    def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
+        """See ``Driver.start``."""
+        self._stopped = False
+        self._watcher = Thread(target=self._watch, args=(on_event,), name="simulated-cloud", daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """See ``Driver.stop``."""
+        self._stopped = True
+        self._changed.set()
+        if self._watcher is not None:
+            self._watcher.join()
+            self._watcher = None
+
+    def _watch(self, on_event: Callable[[DriverEvent], None]) -> None:
+        while not self._stopped:
+            self._changed.clear()
+            for event in [*self._ended(), *self._take_told()]:
+                on_event(event)
+            self._changed.wait(self._pause())
+
+    def _ended(self) -> list[DriverEvent]:
+        with self._lock:
+            query = "SELECT lease_id FROM work WHERE since IS NOT NULL AND since + need - done <= ?"
+            ended = [row[0] for row in self._database.execute(query, (self._now(),)).fetchall()]
+            for lease_id in ended:
+                self._database.execute("DELETE FROM work WHERE lease_id = ?", (lease_id,))
+                self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (lease_id,))
+        return [DriverEvent(EventKind.ENDED, lease_id, reason="its work is done") for lease_id in ended]
+
+    def _take_told(self) -> list[DriverEvent]:
+        with self._lock:
+            told, self._told = self._told, []
+            return told
+
+    def _pause(self) -> float | None:
+        """Real seconds until the next work is over, none if there is none."""
+        with self._lock:
+            query = "SELECT MIN(since + need - done) FROM work WHERE since IS NOT NULL"
+            earliest = self._database.execute(query).fetchone()[0]
+        return None if earliest is None else min(max(0.01, self._seconds_until(earliest)), _LONGEST_WAIT)
+
+    def tell(self, event: DriverEvent) -> None:
+        """Let something happen: a host dies or comes back, the servers of a lease vanish."""
+        with self._lock:
+            if event.kind is EventKind.ENDED:
+                self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (event.lease_id,))
+            self._told.append(event)
+        self._changed.set()
+
+    def footprints(self) -> list[Footprint]:
+        """See ``Driver.footprints``."""
+        with self._lock:
+            leases = self._database.execute("SELECT id, servers FROM leases").fetchall()
+            held = self._database.execute("SELECT DISTINCT lease_id, host FROM held").fetchall()
+        hosts: dict[str, set[str]] = {lease_id: set() for lease_id, _ in leases}
+        for lease_id, host in held:
+            hosts.setdefault(lease_id, set()).add(host)
+        servers = dict(leases)
+        return [Footprint(lease_id, servers.get(lease_id, "none"), frozenset(of)) for lease_id, of in hosts.items()]
+
+    def differences(
+        self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
+    ) -> list[Difference]:
+        """See ``Driver.differences``: nothing is made here beside what footprints tell."""
+        return []
+
+    def mend(self, expectation: Expectation) -> None:
+        """See ``Driver.mend``."""
+
+    def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
+        """See ``Driver.remove_left_over``."""
+        return 0
+
+    def cannot_leave(self) -> str | None:
+        """See ``Driver.cannot_leave``."""
+        return None
+
+    def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
+        """See ``Driver.leave``: there is nothing without leases."""
+        return frozenset()
+
+    def oversold(self) -> list[str]:
+        """Hosts of which more is held than there is; none, unless a test broke something on purpose."""
+        query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
+        with self._lock:
+            capacity = {host.name: host.capacity for host in self._hypervisors.find()}
+            held = self._database.execute(query).fetchall()
+        return [f"{host} {kind}: {total}" for host, kind, total in held if total > capacity[host].get(kind, 0)]
+
+
+def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Counter[str]]:
+    """What a lease needs of each of its hosts.
+
+    :param hosts: name of the host of each VM
+    """
+    needed: dict[str, Counter[str]] = {}
+    resources = [node_set.resources for node_set in request.nodes for _ in range(node_set.count)]
+    for host, of_one in zip(hosts, resources, strict=True):
+        needed.setdefault(host, Counter()).update(of_one)
+    return needed
+
+
+def from_configuration(conf: Any, clock: WaitingClock) -> SimulatedCloud:
+    """The cloud that group ``simulated_cloud`` describes.
+
+    :param conf: oslo.config's object
+    """
+    group = conf.simulated_cloud
+    Path(group.path).parent.mkdir(parents=True, exist_ok=True)
+    behaviour = CloudBehaviour(
+        boot_time=group.boot_time,
+        image_bandwidth=group.image_bandwidth,
+        suspend_factor=group.late_factor,
+        resume_factor=group.late_factor,
+        spread=group.spread,
+        boot_failure_probability=group.failure_probability,
+    )
+    cloud = SimulatedCloud(group.path, clock, behaviour)
+    cloud.add_hypervisors(hypervisors_of(group))
+    return cloud

@@ -13,8 +13,8 @@ from lease_scheduler.cmd.election import no_engine
 from lease_scheduler.cmd.wiring import clock, database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.takeover.findings import Finding
-from lease_scheduler.service.takeover.takeover import Takeover, Wanted, take_over
+from lease_scheduler.service.blazar_import.findings import Finding
+from lease_scheduler.service.blazar_import.takeover import ImportOptions, Takeover, take_over
 from lease_scheduler.store.blazar.reader import read
 from lease_scheduler.store.sql.store import SqlStore
 
@@ -49,7 +49,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
         # An engine that begins in spite of the lock takes over from us, and nothing of this is written.
         store.take_over(engine_name(), now)
         here = store.load()
-        wanted = Wanted(options.history, frozenset(options.leave_out))
+        wanted = ImportOptions(options.history, frozenset(options.leave_out))
         found = take_over(contents, here, store.units, store.has_lease, now, wanted)
         _tell(found)
         if found.refused:

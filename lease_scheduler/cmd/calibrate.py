@@ -24,11 +24,11 @@ from lease_scheduler.cloud.nova.calibration import findings, premises, servers
 from lease_scheduler.cloud.nova.calibration.accuracy import Accuracy, accuracies
 from lease_scheduler.cloud.nova.calibration.findings import Option, Size
 from lease_scheduler.cloud.nova.calibration.rounds import Round, measure, rounds
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, Operation
+from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation
 from lease_scheduler.cloud.nova.calibration.servers import Kind, Servers
 from lease_scheduler.cloud.nova.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
 from lease_scheduler.cloud.nova.connection import Connection
-from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
+from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
 from lease_scheduler.cmd import calibration_report as report
 from lease_scheduler.cmd.messaging import complete
 from lease_scheduler.conf.values import planning_options
@@ -179,7 +179,7 @@ def _calibrate(conf: cfg.ConfigOpts, options: argparse.Namespace, site: _Site) -
 
 def _size(conf: cfg.ConfigOpts, options: argparse.Namespace, flavor: Any) -> Size:
     shelved = ShelvedSize(options.shelved_size or conf.scheduling.shelved_size)
-    if shelved is ShelvedSize.DISK and not flavor.disk and Operation.SHELVE.value in options.ways:
+    if shelved is ShelvedSize.DISK and not flavor.disk and MeasuredOperation.SHELVE.value in options.ways:
         raise InvalidValueError("--flavor", "has no disk, on which [scheduling] shelved_size = disk makes times depend")
     return Size(flavor.ram, flavor.disk * 1024, shelved)
 
@@ -196,7 +196,7 @@ def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
         yield RecordedTimes(nova)
         return
     complete(conf)
-    listener = Listener(
+    listener = NotificationListener(
         lambda: notification_transport(conf, conf.nova.notification_transport_url),
         conf.nova.notification_exchange,
         topics,
@@ -258,7 +258,7 @@ def _keeper(batches: list[Batch]) -> Callable[[Batch], None]:
 
 
 def _is_hopeless(batches: Sequence[Batch]) -> bool:
-    boots = [batch.is_complete for batch in batches if batch.operation is Operation.BOOT]
+    boots = [batch.is_complete for batch in batches if batch.operation is MeasuredOperation.BOOT]
     return len(boots) >= _HOPELESS and not any(boots[-_HOPELESS:])
 
 

@@ -15,10 +15,10 @@ from rich.table import Table
 from lease_scheduler.cloud.nova.calibration import findings
 from lease_scheduler.cloud.nova.calibration.accuracy import Accuracy
 from lease_scheduler.cloud.nova.calibration.findings import Option, Size
-from lease_scheduler.cloud.nova.calibration.samples import Batch, Operation
+from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation
 from lease_scheduler.cloud.nova.calibration.statistics import Summary, rate, summarize
 
-_COPIES = (Operation.SUSPEND, Operation.RESUME, Operation.SHELVE, Operation.UNSHELVE)
+_COPIES = (MeasuredOperation.SUSPEND, MeasuredOperation.RESUME, MeasuredOperation.SHELVE, MeasuredOperation.UNSHELVE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def single(batches: Sequence[Batch], size: Size) -> Table:
     table = _table("one server at a time", "operation")
     for heading in ("samples", "failed", "outliers", "mean s", "sd s", "min s", "max s", "mean+2sd", "MB", "MB/s"):
         table.add_column(heading, justify="right")
-    for operation in Operation:
+    for operation in MeasuredOperation:
         failed = findings.failures(batches, operation)
         summary = summarize(findings.durations(batches, operation))
         copied = size.of(operation) if operation in _COPIES else 0

@@ -21,7 +21,7 @@ from oslo_config import cfg
 
 from lease_scheduler.client.rest import SERVICE_TYPE, LeaseClient
 from lease_scheduler.cloud.driver import Hypervisor
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import configuration, wiring
 from lease_scheduler.cmd.embedded import Embedded
 from lease_scheduler.cmd.haizea_front import front_server
@@ -151,7 +151,7 @@ class _Front:
         self._names = [host.name for host in site.hosts]
         self._rpc = rpc
         cloud = engine.driver
-        assert isinstance(cloud, EmulatedCloud)
+        assert isinstance(cloud, SimulatedCloud)
         cloud.add_hypervisors(_hypervisor(host) for host in site.hosts)
         adapter = Adapter(Session(auth=NoAuth()), service_type=SERVICE_TYPE, endpoint_override=f"{url}/v1")
         self._client = LeaseClient(adapter)

@@ -32,24 +32,24 @@ def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True)
         given up
     :param waits_for_images: whether a lease whose images are on their way begins only when they are there
     """
-    if not lease.reservations:
+    if not lease.holdings:
         return None
-    reservation = lease.reservations[0]
+    holding = lease.holdings[0]
     state = lease.state
     if lease.offered_until is not None:
         return lease.offered_until, Due.EXPIRE
     if in_operation:
-        return reservation.end, Due.OVERDUE
+        return holding.end, Due.OVERDUE
     if state is LeaseState.READY or (state is LeaseState.PREPARING and not waits_for_images):
-        return reservation.run_start, Due.ACTIVATE if lease.is_prepared else Due.START
+        return holding.run_start, Due.ACTIVATE if lease.is_prepared else Due.START
     if state is LeaseState.ACTIVE:
-        return reservation.run_end, Due.CLOSE
+        return holding.run_end, Due.CLOSE
     if state is LeaseState.SUSPENDED_SCHEDULED:
-        if reservation.migrations:
-            return reservation.migrations[0].start, Due.MIGRATE
-        return reservation.start, Due.RESUME
+        if holding.migrations:
+            return holding.migrations[0].start, Due.MIGRATE
+        return holding.start, Due.RESUME
     if state is LeaseState.RESUMED_READY:
-        return reservation.run_start, Due.ACTIVATE
+        return holding.run_start, Due.ACTIVATE
     return None
 
 

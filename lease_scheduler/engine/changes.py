@@ -10,18 +10,18 @@ from lease_scheduler.engine.interfaces import Admission, OperationKind
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.changing import Change, end_of_work, hosts_of, plan_anew, reshape, staying
 from lease_scheduler.plan.deadline import requested_start
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
-from lease_scheduler.plan.most import check_least, most_that_fits, with_counts
+from lease_scheduler.plan.largest_fit import check_least, most_that_fits, with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
-from lease_scheduler.plan.rest import plan_again
+from lease_scheduler.plan.remaining_work import plan_again
 from lease_scheduler.plan.trials import loses
 
 _NOWHERE: frozenset[int] = frozenset()
@@ -43,7 +43,7 @@ _STEADY_STATES = frozenset(
 )
 
 
-class Changes:
+class LeaseChanges:
     """Changes live leases. Whoever calls publishes, and lets others use what came free.
 
     :param state: what the parts of the engine share
@@ -128,7 +128,7 @@ class Changes:
         """A lease under way that has new terms, with what it did by the old ones."""
         state = self._state
         if lease.missing_since is not None:
-            lost = sum(host in state.missing_hosts(reshaped) for host in reshaped.reservations[0].assignment)
+            lost = sum(host in state.missing_hosts(reshaped) for host in reshaped.holdings[0].assignment)
             reshaped = state.put(state.breaches.without(reshaped, lost, now))
         return state.count_anew(lease, reshaped, now)
 
@@ -186,7 +186,7 @@ class Changes:
         if lease.kind is LeaseKind.BEST_EFFORT:
             if least is not None:
                 terms = most_on_site(state.planner.context, terms, least)
-            waiting = lease if not lease.reservations else back_to_queue(lease, "its terms were changed")
+            waiting = lease if not lease.holdings else back_to_queue(lease, "its terms were changed")
             return state.put(replace(waiting, request=terms))
         present = hosts_of(lease, terms, staying(lease.request, terms, give_up), _NOWHERE)
         return plan_anew(state.planner, lease, terms, present, now, least)
@@ -229,7 +229,7 @@ class Changes:
             raise InvalidValueError("hosts", f"there is no host {', '.join(unknown)}")
         numbers = frozenset(index[name] for name in away)
         unchanged = tuple(range(lease.request.node_count))
-        if not any(numbers & r.hosts for r in lease.reservations):
+        if not any(numbers & r.hosts for r in lease.holdings):
             return Change(lease, lease, unchanged)
         self._check_steady(lease)
         if self._boots(lease):
@@ -249,9 +249,9 @@ class Changes:
         assert present is not None
         if not self._is_under_way(lease):
             return plan_anew(planner, lease, terms, present, now)
-        if not away & lease.reservations[0].hosts:
+        if not away & lease.holdings[0].hosts:
             # A deadline lease that is suspended first and planned to go on there.
-            kept = replace(lease, reservations=lease.reservations[:1])
+            kept = replace(lease, holdings=lease.holdings[:1])
             with planner.plan.tentative():
                 planner.plan.put(kept)
                 return plan_again(planner.context, kept, requested_start(kept, now))
@@ -274,11 +274,11 @@ class Changes:
             final = LeaseState.DONE if lease.state in _HALF_WAY_STATES else LeaseState.CANCELLED
             return state.finish(lease, final, now, reason)
         closed = state.stop_counting(lease, now)
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         # Who follows on its hosts does not have to wait for it.
         end = min(now + state.planner.context.suspension.shutdown_time(lease.request), max(first.end, now))
         stopping = replace(first, run_end=now, end=end, closing=Closing.SHUTDOWN)
-        closed = state.put(replace(closed, reservations=(stopping,), reason=reason))
+        closed = state.put(replace(closed, holdings=(stopping,), reason=reason))
         state.begin(OperationKind.STOP, closed, end, now)
         return closed
 
@@ -317,12 +317,12 @@ class Changes:
         plan = self._state.planner.plan
         beside = more_nodes_beside(self._state.planner, lease, terms, now) if under_way else ""
         with plan.trial():
-            plan.put(replace(lease, reservations=()))
+            plan.put(replace(lease, holdings=()))
             if not under_way:
                 smallest = terms if least is None else with_counts(terms, least)
                 return NoPlaceError(refusal_of(self._state.planner, smallest, now, error))
             alternatives: tuple[Alternative, ...] = ()
-            first = lease.reservations[0]
+            first = lease.holdings[0]
             hosts, amounts = plan.holding(lease.request, first.assignment)
             until = plan.availability.places_on(hosts, amounts[:-1]).holding_times(now)
             if len(hosts) and len(until) == len(hosts) and int(until[-1]) > first.end:
@@ -336,7 +336,7 @@ class Changes:
 
 def _is_cut(lease: Lease) -> bool:
     """Whether it is planned that the lease gives way to others before its work is done."""
-    return any(reservation.closing is not Closing.SHUTDOWN for reservation in lease.reservations)
+    return any(holding.closing is not Closing.SHUTDOWN for holding in lease.holdings)
 
 
 def _same_preemption(old: LeaseRequest, new: LeaseRequest) -> bool:

@@ -13,8 +13,8 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import LEAVING, EngineState
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.phases import cut_by_suspension
 
 #: A late operation is given this much more time at least and at most before the hosts are looked at again, in seconds.
@@ -50,14 +50,14 @@ class Deviations:
         if operation.kind in LEAVING:
             # Who follows there would be given up for lost if it were thought to take too long.
             extension = min(extension, _LONGEST_EXTENSION)
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         extended = replace(first, end=now + extension)
         if operation.kind not in LEAVING:
             if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._state.cloud.discard(lease.lease_id, now)
                 self.relocation.fail(lease, now, "its VMs were not ready before it was over")
-            elif not lease.reservations[1:] and self.relocation.can_clear(lease, now, extended.end):
-                self._state.put(replace(lease, reservations=(extended,)))
+            elif not lease.holdings[1:] and self.relocation.can_clear(lease, now, extended.end):
+                self._state.put(replace(lease, holdings=(extended,)))
             elif operation.kind is OperationKind.MIGRATE and self._state.options.keeps_saved_work:
                 self.relocation.move(lease, now, "its memory was not there in time")
             elif operation.kind is OperationKind.RESUME and self._state.options.keeps_saved_work:
@@ -67,8 +67,8 @@ class Deviations:
                 self._state.cloud.discard(lease.lease_id, now)
                 self.relocation.replace_lost(lease, now, "its VMs were not ready when its place was over")
             return
-        later = tuple(r for r in lease.reservations[1:] if r.start >= extended.end)
-        self._state.put(replace(lease, reservations=(extended, *later)))
+        later = tuple(r for r in lease.holdings[1:] if r.start >= extended.end)
+        self._state.put(replace(lease, holdings=(extended, *later)))
         self.relocation.make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id)
 
     def started_late(self, lease: Lease, now: int) -> None:
@@ -78,18 +78,18 @@ class Deviations:
         free then. If not, they are suspended in time and run the rest later, or start over if they cannot be.
         """
         self._state.recorder.count("late_starts")
-        reservation = lease.reservations[0]
-        late = now - reservation.run_start
-        begun = replace(reservation, run_start=now)
+        holding = lease.holdings[0]
+        late = now - holding.run_start
+        begun = replace(holding, run_start=now)
         if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
-            if reservation.run_end <= now:
+            if holding.run_end <= now:
                 self.relocation.fail(lease, now, f"its VMs were ready {late} s late, when it was over")
                 return
-            self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
+            self._state.put(replace(lease, holdings=(begun, *lease.holdings[1:])))
             return
         over = now + lease.remaining
-        too_late = reservation.run_end <= now
-        if (reservation.closing is Closing.SHUTDOWN or too_late) and not lease.reservations[1:]:
+        too_late = holding.run_end <= now
+        if (holding.closing is Closing.SHUTDOWN or too_late) and not lease.holdings[1:]:
             if lease.request.deadline is not None and over > lease.request.deadline:
                 if self.retries.keeps_work_of(lease):
                     self.failures.put_away(lease, now, f"resumed {late} s late, too late for its deadline")
@@ -98,24 +98,24 @@ class Deviations:
                 return
             shutdown = self._state.planner.context.suspension.shutdown_time(lease.request)
             longer = replace(begun, run_end=over, end=over + shutdown, closing=Closing.SHUTDOWN)
-            if self.relocation.can_clear(lease, reservation.end, longer.end):
-                self._state.put(replace(lease, reservations=(longer,)))
+            if self.relocation.can_clear(lease, holding.end, longer.end):
+                self._state.put(replace(lease, holdings=(longer,)))
                 return
-        if reservation.closing is Closing.SHUTDOWN:
+        if holding.closing is Closing.SHUTDOWN:
             begun = self._closed_in_time(lease, begun, over)
-        newly_killed = begun.closing is Closing.KILL and reservation.closing is not Closing.KILL
+        newly_killed = begun.closing is Closing.KILL and holding.closing is not Closing.KILL
         if begun.run_end <= now and self.retries.keeps_work_of(lease):
             self.failures.put_away(lease, now, f"resumed {late} s late, too late for its place")
         elif begun.run_end <= now or (newly_killed and lease.kind is LeaseKind.DEADLINE):
             self._state.cloud.discard(lease.lease_id, now)
             self.relocation.replace_lost(lease, now, f"started {late} s late, too late for its place")
         elif lease.kind is LeaseKind.DEADLINE and begun.closing is Closing.SUSPEND:
-            kept = self._state.put(replace(lease, reservations=(begun,)))
+            kept = self._state.put(replace(lease, holdings=(begun,)))
             self.relocation.plan_rest_or_fail(kept, now, f"started {late} s late")
         else:
-            self._state.put(replace(lease, reservations=(begun, *lease.reservations[1:])))
+            self._state.put(replace(lease, holdings=(begun, *lease.holdings[1:])))
 
-    def _closed_in_time(self, lease: Lease, begun: Reservation, over: int) -> Reservation:
+    def _closed_in_time(self, lease: Lease, begun: Holding, over: int) -> Holding:
         """A run that has to give up its hosts at its planned end though its work lasts until ``over``.
 
         What is left of the time for the shutdown will do if the work is over by then.
@@ -140,17 +140,17 @@ class Deviations:
         plan = self._state.planner.plan
         for lease_id in sorted(self.relocation.delayed):
             lease = self._state.lease(lease_id)
-            if lease is None or not self._state.is_ready(lease) or lease.reservations[0].start <= now:
+            if lease is None or not self._state.is_ready(lease) or lease.holdings[0].start <= now:
                 self.relocation.delayed.discard(lease_id)
                 continue
-            reservation = lease.reservations[0]
+            holding = lease.holdings[0]
             asked = lease.request.submitted if lease.request.start is None else lease.request.start
             # Hosts may come free before the start that was asked for.
             begin = max(now, asked)
-            if hosts.isdisjoint(reservation.assignment) or not plan.has_room(lease, begin, reservation.start):
+            if hosts.isdisjoint(holding.assignment) or not plan.has_room(lease, begin, holding.start):
                 continue
             self.relocation.delayed.discard(lease_id)
-            self._state.put(replace(lease, reservations=(replace(reservation, start=begin, run_start=begin),)))
+            self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
 
     def missed(self, lease: Lease, now: int) -> None:
         """Nothing of a place was used, and it is over: nobody was there to begin."""
@@ -163,5 +163,5 @@ class Deviations:
         """Recognise a reservation that was delayed, as its terms show, because its hosts came free too late for it."""
         asked = lease.request.submitted if lease.request.start is None else lease.request.start
         fixed = lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
-        if fixed and self._state.is_ready(lease) and lease.reservations[0].start > max(asked, now):
+        if fixed and self._state.is_ready(lease) and lease.holdings[0].start > max(asked, now):
             self.relocation.delayed.add(lease.lease_id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lease_scheduler.engine.breaches import Breaches
-from lease_scheduler.engine.changes import Changes
+from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import (
     Admission,
@@ -21,10 +21,10 @@ from lease_scheduler.engine.interfaces import (
 )
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.precaching import Precaching
+from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.prices import Prices, affordable, too_high, within_budget
 from lease_scheduler.engine.state import EngineOptions, EngineState
-from lease_scheduler.engine.stepping import Steps, Submission
+from lease_scheduler.engine.stepping import EngineSteps, Submission
 from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
@@ -34,7 +34,7 @@ from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal, explain, too_large
-from lease_scheduler.plan.most import check_least, with_counts
+from lease_scheduler.plan.largest_fit import check_least, with_counts
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.reservable import Room, room
@@ -80,12 +80,12 @@ class Engine:
         self._clock = clock
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations.relocation)
-        self._changes = Changes(self._state, admission)
-        self._precaching: Precaching | None = None
-        transfers: Transfers | Precaching = Transfers(self._state, self._deviations.relocation, carrier)
+        self._changes = LeaseChanges(self._state, admission)
+        self._precaching: AheadTransfers | None = None
+        transfers: Transfers | AheadTransfers = Transfers(self._state, self._deviations.relocation, carrier)
         if planner.ahead is not None and carrier is not None:
-            transfers = self._precaching = Precaching(self._state, planner.ahead, carrier)
-        self._steps = Steps(
+            transfers = self._precaching = AheadTransfers(self._state, planner.ahead, carrier)
+        self._steps = EngineSteps(
             self._state, admission, self._prices, self._offers, self._deviations, self._outages, transfers
         )
         self._known: set[str] = set()
@@ -346,16 +346,16 @@ class Engine:
         if change.after is change.before:
             return change
         self._state.publish(now)
-        if replan and change.before.reservations:
+        if replan and change.before.holdings:
             self._let_go_on(change.before, now)
-            self._steps.use_freed(change.before, now, max(r.end for r in change.before.reservations))
+            self._steps.use_freed(change.before, now, max(r.end for r in change.before.holdings))
         self._steps.serve_queue(now)
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def _let_go_on(self, lease: Lease, now: int) -> None:
         """A lease is no more, or has another place: if nothing of it had begun, nobody need make room where it was."""
         if lease.started is None:
-            self._offers.let_go_on(frozenset(host for each in lease.reservations for host in each.hosts), now)
+            self._offers.let_go_on(frozenset(host for each in lease.holdings for host in each.hosts), now)
 
     def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
         """End a lease because its consumer wants so (haizea F16); one that is held for him is rejected.
@@ -371,7 +371,7 @@ class Engine:
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
         self._state.cloud.discard(lease_id, now)
-        held = lease.reservations
+        held = lease.holdings
         self._state.finish(lease, LeaseState.CANCELLED, now, reason)
         if held:
             self._let_go_on(lease, now)

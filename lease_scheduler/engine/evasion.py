@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.reservation import Closing
-from lease_scheduler.plan.exact import hosts_with_room
-from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.exact_placement import hosts_with_room
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.present_hosts import PresentHosts
 
 
 class Evasion:
@@ -36,7 +36,7 @@ class Evasion:
         state, plan = self._state, self._state.planner.plan
         context = state.planner.context
         assert lease.active_since is not None
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         run_end = lease.active_since + lease.remaining
         deadline = lease.request.deadline
         if deadline is not None and run_end > deadline:
@@ -44,8 +44,8 @@ class Evasion:
         end = run_end + context.suspension.shutdown_time(lease.request)
         try:
             with state.late_hosts_held(now), plan.tentative():
-                plan.put(replace(lease, reservations=()))
-                present = Present.of(lease.request, first.assignment)
+                plan.put(replace(lease, holdings=()))
+                present = PresentHosts.of(lease.request, first.assignment)
                 assignment, _ = hosts_with_room(
                     context, lease.request, now, end, now, may_preempt=False, present=present
                 )
@@ -58,7 +58,7 @@ class Evasion:
                     end=end,
                     closing=Closing.SHUTDOWN,
                 )
-                moved = plan.put(replace(lease, reservations=(run,)))
+                moved = plan.put(replace(lease, holdings=(run,)))
         except NotPlannableError:
             return
         state.recorder.count("evasions")

@@ -8,8 +8,8 @@ from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 
 
@@ -35,7 +35,7 @@ class Failures:
         keeps = self._state.options.keeps_saved_work
         self._state.recorder.count("failed_boots" if kind is OperationKind.START else "failed_operations")
         if kind is OperationKind.MIGRATE and keeps:
-            kept = lease.to(LeaseState.SUSPENDED_SCHEDULED).to(LeaseState.SUSPENDED_PENDING, reservations=())
+            kept = lease.to(LeaseState.SUSPENDED_SCHEDULED).to(LeaseState.SUSPENDED_PENDING, holdings=())
             self._retries.wait(kept, now, f"its memory could not be moved: {reason}")
             return
         self._state.failed_boots[lease.lease_id] += 1
@@ -74,11 +74,11 @@ class Failures:
         """What could not be brought back is suspended again; nothing of the work is lost."""
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
         closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
         # What was planned behind it counts on the run that did not come about.
-        suspending = lease.to(LeaseState.SUSPENDING, reason=reason, reservations=(closing,))
+        suspending = lease.to(LeaseState.SUSPENDING, reason=reason, holdings=(closing,))
         self._state.put(suspending)
         self._state.begin(OperationKind.SUSPEND, suspending, end, now)
         self._relocation.make_way(closing.hosts, now, end, keep=lease.lease_id)

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Protocol
 
 from lease_scheduler.model.breach import Breach
+from lease_scheduler.model.holding import MigrationRound
 from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
-from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.transfer import Transfer
 
 

@@ -56,7 +56,7 @@ class Lateness:
         """
         if self._quantile is None or kind not in (OperationKind.RESUME, OperationKind.STOP):
             return due
-        return min(due, now + self._planned(kind, lease, lease.reservations[0].assignment))
+        return min(due, now + self._planned(kind, lease, lease.holdings[0].assignment))
 
     def _planned(self, kind: OperationKind, lease: Lease, assignment: tuple[int, ...]) -> int:
         """Seconds that an operation takes by the model."""

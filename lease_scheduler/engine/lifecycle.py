@@ -10,8 +10,8 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import EXPIRED, Offers
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 
 #: What is due when a lease begins to use a place.
@@ -34,8 +34,8 @@ class Lifecycle:
         if what is Due.EXPIRE:
             self._offers.turn_down(lease, now, EXPIRED)
             return
-        reservation = lease.reservations[0]
-        if what in _BEGINNINGS and reservation.run_end <= now:
+        holding = lease.holdings[0]
+        if what in _BEGINNINGS and holding.run_end <= now:
             self._deviations.missed(lease, now)
         elif what is Due.CLOSE:
             self._close(lease, now)
@@ -47,11 +47,11 @@ class Lifecycle:
         elif what is Due.RESUME:
             self._state.recorder.count("resumptions")
             resuming = self._state.put(lease.to(LeaseState.RESUMING))
-            self._state.begin(OperationKind.RESUME, resuming, now + reservation.run_start - reservation.start, now)
+            self._state.begin(OperationKind.RESUME, resuming, now + holding.run_start - holding.start, now)
         elif what is Due.MIGRATE:
-            self._state.recorder.count("migrations", len(reservation.migrations[0].moves))
+            self._state.recorder.count("migrations", len(holding.migrations[0].moves))
             moving = self._state.put(lease.to(LeaseState.MIGRATING))
-            this_round = reservation.migrations[0]
+            this_round = holding.migrations[0]
             self._state.begin(OperationKind.MIGRATE, moving, now + this_round.end - this_round.start, now, this_round)
         elif what is Due.ACTIVATE:
             self._activate(lease, now)
@@ -68,21 +68,21 @@ class Lifecycle:
             self._state.recorder.hosts_whole(active)
         self._occupied.begun(active, now)
         active = self._state.lease(active.lease_id) or active
-        if now > active.reservations[0].run_start:
+        if now > active.holdings[0].run_start:
             self._deviations.started_late(active, now)
 
     def _close(self, lease: Lease, now: int) -> None:
         closed = self._state.stop_counting(lease, now)
-        reservation = lease.reservations[0]
+        holding = lease.holdings[0]
         # Who was to be preempted, but was looked after too late for that, may be through with its work.
-        if reservation.closing is Closing.SHUTDOWN or closed.remaining <= 0:
+        if holding.closing is Closing.SHUTDOWN or closed.remaining <= 0:
             self._state.put(closed)
-            self._state.begin(OperationKind.STOP, closed, reservation.end, now)
-        elif reservation.closing is Closing.SUSPEND:
+            self._state.begin(OperationKind.STOP, closed, holding.end, now)
+        elif holding.closing is Closing.SUSPEND:
             self._state.recorder.count("suspensions")
-            counted = max(0, closed.accumulated - reservation.charged)
+            counted = max(0, closed.accumulated - holding.charged)
             closing = self._state.put(replace(closed.to(LeaseState.SUSPENDING), accumulated=counted))
-            self._state.begin(OperationKind.SUSPEND, closing, reservation.end, now)
+            self._state.begin(OperationKind.SUSPEND, closing, holding.end, now)
         else:
             self._state.recorder.count("preemptions_with_loss")
             self._state.cloud.discard(lease.lease_id, now)
@@ -95,10 +95,10 @@ class Lifecycle:
         """Go on after the cloud has completed an operation."""
         kind = operation.kind
         self._state.completed(operation, lease, now)
-        held_until = lease.reservations[0].end if lease.reservations else now
+        held_until = lease.holdings[0].end if lease.holdings else now
         if kind is OperationKind.START:
-            if lease.is_prepared and now < lease.reservations[0].run_start:
-                self._state.agenda.push(lease, (lease.reservations[0].run_start, Due.ACTIVATE))
+            if lease.is_prepared and now < lease.holdings[0].run_start:
+                self._state.agenda.push(lease, (lease.holdings[0].run_start, Due.ACTIVATE))
             else:
                 self._activate(lease, now)
         elif kind is OperationKind.STOP:
@@ -106,7 +106,7 @@ class Lifecycle:
             self._deviations.hosts_came_free(operation.assignment, now, held_until)
         elif kind is OperationKind.RESUME:
             ready = self._state.put(lease.to(LeaseState.RESUMED_READY))
-            if now >= ready.reservations[0].run_start:
+            if now >= ready.holdings[0].run_start:
                 self._activate(ready, now)
         elif kind is OperationKind.SUSPEND:
             self._suspended(lease, operation, now)
@@ -117,8 +117,8 @@ class Lifecycle:
     def _suspended(self, lease: Lease, operation: Operation, now: int) -> None:
         self._deviations.retries.suspended(lease)
         self._occupied.left(lease, now)
-        rest = lease.reservations[1:]
-        waiting = replace(lease.to(LeaseState.SUSPENDED_PENDING), reservations=rest, saved_on=operation.assignment)
+        rest = lease.holdings[1:]
+        waiting = replace(lease.to(LeaseState.SUSPENDED_PENDING), holdings=rest, saved_on=operation.assignment)
         if rest:
             self._state.put(waiting.to(LeaseState.SUSPENDED_SCHEDULED))
         elif self._deviations.retries.is_exhausted(lease):
@@ -136,10 +136,10 @@ class Lifecycle:
         for vm, _, destination in operation.migration.moves:
             saved_on[vm] = destination
         arrived = replace(lease.to(LeaseState.SUSPENDED_SCHEDULED), saved_on=tuple(saved_on))
-        if arrived.reservations:
-            first = arrived.reservations[0]
+        if arrived.holdings:
+            first = arrived.holdings[0]
             rounds_left = replace(first, migrations=first.migrations[1:])
-            self._state.put(replace(arrived, reservations=(rounds_left, *arrived.reservations[1:])))
+            self._state.put(replace(arrived, holdings=(rounds_left, *arrived.holdings[1:])))
             return
         # Its place was taken meanwhile.
         waiting = self._state.put(arrived.to(LeaseState.SUSPENDED_PENDING))
@@ -151,6 +151,6 @@ class Lifecycle:
 
 def restarted(lease: Lease, reason: str) -> Lease:
     """A lease whose work is lost, on the way to its next reservation or back in the queue."""
-    rest = lease.reservations[1:]
+    rest = lease.holdings[1:]
     state = LeaseState.READY if rest else LeaseState.QUEUED
-    return replace(lease.to(state, reason=reason), reservations=rest, accumulated=0, active_since=None, saved_on=None)
+    return replace(lease.to(state, reason=reason), holdings=rest, accumulated=0, active_since=None, saved_on=None)

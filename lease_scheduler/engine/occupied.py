@@ -53,7 +53,7 @@ class OccupiedHosts:
         if operation is None:
             if self._outages.goes_on_without(lease):
                 missing = state.without.get(lease.lease_id, frozenset()) | frozenset(hosts)
-                state.without[lease.lease_id] = missing & lease.reservations[0].hosts
+                state.without[lease.lease_id] = missing & lease.holdings[0].hosts
                 if not self._outages.replace_hosts(lease, now, _OCCUPIED):
                     self._take_the_rest(lease, now)
         elif operation.kind is OperationKind.START and lease.kind in FIXED_KINDS:
@@ -76,7 +76,7 @@ class OccupiedHosts:
         state = self._state
         until = self._retries.suspend_later(lease, now, reason) + LOOK_AGAIN_AFTER
         lease = state.lease(lease.lease_id) or lease
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         hosts = first.hosts if host is None or host not in first.hosts else frozenset({host})
         if lease.lease_id in state.stuck:
             hosts |= state.stuck[lease.lease_id]
@@ -85,7 +85,7 @@ class OccupiedHosts:
         state.stuck[lease.lease_id] = hosts
         state.recorder.count("occupied_hosts", len(hosts))
         # What has begun beside it has these hosts in the plan, so it must not have them as well.
-        state.put(replace(lease, reservations=(replace(first, end=max(now, first.run_end)),)))
+        state.put(replace(lease, holdings=(replace(first, end=max(now, first.run_end)),)))
         for each in hosts:
             state.occupy(each, now, until)
         for other in self._to_begin_on(hosts, now, until):
@@ -94,16 +94,16 @@ class OccupiedHosts:
             if self._outages.goes_on_without(other) and other.missing_since is not None:
                 # As it was before this engine took over.
                 known = state.without.get(other.lease_id, frozenset())
-                state.without[other.lease_id] = known | hosts & other.reservations[0].hosts
+                state.without[other.lease_id] = known | hosts & other.holdings[0].hosts
 
     def _is_held(self, lease: Lease, until: int, now: int) -> bool:
         """Have a lease keep its hosts if all that promise an interval there can begin elsewhere; return whether."""
-        plan, first = self._state.planner.plan, lease.reservations[0]
+        plan, first = self._state.planner.plan, lease.holdings[0]
         try:
             with plan.tentative():
-                plan.put(replace(lease, reservations=(replace(first, end=max(first.end, until)),)))
+                plan.put(replace(lease, holdings=(replace(first, end=max(first.end, until)),)))
                 for other in self._to_begin_on(first.hosts, now, until):
-                    away = [vm for vm, host in enumerate(other.reservations[0].assignment) if host in first.hosts]
+                    away = [vm for vm, host in enumerate(other.holdings[0].assignment) if host in first.hosts]
                     if not self._relocation.fits(first.hosts, now, until):
                         self._relocation.place_anew(other, away, now)
                 if not self._would_fit(first.hosts, now, until):
@@ -119,8 +119,8 @@ class OccupiedHosts:
         with plan.trial():
             for other in list(plan.leases.values()):
                 if other.kind not in FIXED_KINDS and other.lease_id not in self._state.operations:
-                    kept = tuple(r for r in other.reservations if r.start <= now or hosts.isdisjoint(r.assignment))
-                    plan.put(replace(other, reservations=kept))
+                    kept = tuple(r for r in other.holdings if r.start <= now or hosts.isdisjoint(r.assignment))
+                    plan.put(replace(other, holdings=kept))
             return self._relocation.fits(hosts, now, until)
 
     def _to_begin_on(self, hosts: frozenset[int], now: int, until: int) -> list[Lease]:
@@ -131,7 +131,7 @@ class OccupiedHosts:
             if lease.kind in FIXED_KINDS
             and lease.state in PLANNED_STATES
             and lease.lease_id not in self._state.operations
-            and any(r.start < until and r.end > now and hosts & r.hosts for r in lease.reservations)
+            and any(r.start < until and r.end > now and hosts & r.hosts for r in lease.holdings)
         ]
 
     def left(self, lease: Lease, now: int) -> None:
@@ -144,13 +144,13 @@ class OccupiedHosts:
 
         :return: whether it does not begin now
         """
-        if lease.reservations[0].start > now:
+        if lease.holdings[0].start > now:
             # Only its memory is moved now; it would get the same place again.
             return False
         occupied = self._state.stuck_hosts - self._state.without.get(lease.lease_id, frozenset())
-        if not occupied & lease.reservations[0].hosts:
+        if not occupied & lease.holdings[0].hosts:
             return False
-        for host in occupied & lease.reservations[0].hosts:
+        for host in occupied & lease.holdings[0].hosts:
             self._state.occupy(host, now, now + LOOK_AGAIN_AFTER)
         if lease.kind in FIXED_KINDS:
             self._begin_elsewhere(lease, now)
@@ -162,7 +162,7 @@ class OccupiedHosts:
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
         """Give a lease that could not begin as many hosts as can be had; if there are none, it is tried again later."""
-        state, first = self._state, lease.reservations[0]
+        state, first = self._state, lease.holdings[0]
         if max(now, first.run_start) >= first.run_end:
             self._relocation.fail(lease, now, _NOTHING_FREE)
             return
@@ -174,8 +174,8 @@ class OccupiedHosts:
                 placed = self._relocation.place_anew(lease, away, now)
             if placed is None:
                 continue
-            without = placed.reservations[0].hosts & state.occupied.keys()
-            if placed.reservations[0].hosts - without:
+            without = placed.holdings[0].hosts & state.occupied.keys()
+            if placed.holdings[0].hosts - without:
                 state.without[lease.lease_id] = without
                 # If all are as they were, nothing has changed that would have it begin.
                 state.note(placed, now)
@@ -196,7 +196,7 @@ class OccupiedHosts:
                 state.occupy(host, now, until[host])
 
     def _try_later(self, lease: Lease, now: int) -> None:
-        state, first = self._state, lease.reservations[0]
+        state, first = self._state, lease.holdings[0]
         again = now + LOOK_AGAIN_AFTER
         if again >= first.run_end:
             self._relocation.fail(lease, now, f"{_NOTHING_FREE}, and no others are free")
@@ -204,11 +204,11 @@ class OccupiedHosts:
         start = max(again, first.run_start)
         if start > first.run_start:
             self._relocation.tell_of_lost_terms(lease)
-        state.put(replace(lease, reservations=(replace(first, start=start, run_start=start),)))
+        state.put(replace(lease, holdings=(replace(first, start=start, run_start=start),)))
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:
         """Have the cloud give a running lease those of its hosts that can be had."""
-        assignment, without = lease.reservations[0].assignment, self._state.without[lease.lease_id]
+        assignment, without = lease.holdings[0].assignment, self._state.without[lease.lease_id]
         adjust = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now, without=without)
         self._state.cloud.begin(adjust)
 
@@ -242,5 +242,5 @@ class OccupiedHosts:
             # Until the cloud has said that it is free, it is not planned for anybody.
             for host in without & set(over):
                 state.occupy(host, now, now + LOOK_AGAIN_AFTER)
-            assignment = lease.reservations[0].assignment
+            assignment = lease.holdings[0].assignment
             state.cloud.begin(Operation(OperationKind.ADJUST, lease_id, assignment, now, now))

@@ -7,12 +7,12 @@ from dataclasses import replace
 from lease_scheduler.engine.prices import Prices, PriceTooHighError, too_high
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.early_end import back_sooner, go_on
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
-from lease_scheduler.plan.most import with_counts
+from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import refusal_of
 
@@ -65,11 +65,11 @@ class Offers:
         if placed.offered_until is None:
             return placed
         cuts = [
-            reservation.run_end
+            holding.run_end
             for before, after in self._state.planner.plan.changes()
             if before is not None
-            for reservation in after.reservations
-            if reservation.closing is not Closing.SHUTDOWN and reservation not in before.reservations
+            for holding in after.holdings
+            if holding.closing is not Closing.SHUTDOWN and holding not in before.holdings
         ]
         until = min([placed.offered_until, *cuts])
         if until <= now:
@@ -93,7 +93,7 @@ class Offers:
         until = offer_end(asked, now, lease.offered_until - now)
         try:
             with plan.tentative():
-                loose = replace(lease.to(LeaseState.PENDING), request=asked, reservations=(), offered_until=until)
+                loose = replace(lease.to(LeaseState.PENDING), request=asked, holdings=(), offered_until=until)
                 plan.put(loose)
                 if least is None:
                     placed = state.planner.place(loose, now)
@@ -107,7 +107,7 @@ class Offers:
         except NotPlannableError as error:
             smallest = asked if least is None else with_counts(asked, least)
             with plan.trial():
-                plan.put(replace(lease, reservations=()))
+                plan.put(replace(lease, holdings=()))
                 refusal = refusal_of(state.planner, smallest, now, error, may_preempt=False)
             raise NoPlaceError(refusal) from error
         return placed
@@ -149,7 +149,7 @@ class Offers:
         return sorted(others, key=lambda each: each.sequence)
 
     def _free(self, lease: Lease, now: int, reason: str) -> None:
-        state, held = self._state, lease.reservations
+        state, held = self._state, lease.holdings
         state.finish(lease, LeaseState.REJECTED_BY_USER, now, reason)
         if held:
             self.let_go_on(frozenset(host for each in held for host in each.assignment), now)
@@ -163,7 +163,7 @@ class Offers:
         """
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):
-            on_them = bool(lease.reservations) and not hosts.isdisjoint(lease.reservations[0].assignment)
+            on_them = bool(lease.holdings) and not hosts.isdisjoint(lease.holdings[0].assignment)
             is_busy = lease.lease_id in state.operations
             if on_them and not is_busy and go_on(state.planner.context, lease, now):
                 continue

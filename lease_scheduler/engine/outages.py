@@ -8,16 +8,16 @@ from dataclasses import replace
 from lease_scheduler.engine.relocation import Relocation, most_binding
 from lease_scheduler.engine.state import FIXED_KINDS, EngineState
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import FOREVER
 from lease_scheduler.plan.changing import hosts_of, reshape
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import hosts_with_room
-from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.exact_placement import hosts_with_room
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room
+from lease_scheduler.plan.present_hosts import PresentHosts
 
 _HOST_FAILED = "its host failed"
 _HOST_CHANGED = "its host has no room for it any more"
@@ -97,7 +97,7 @@ class Outages:
 
     def _hit_by_outage(self, lease: Lease, host: int, now: int, until: int) -> None:
         saved_there = self._is_on_hosts(lease) and host in (lease.saved_on or ())
-        first = lease.reservations[0] if lease.reservations else None
+        first = lease.holdings[0] if lease.holdings else None
         is_there = self._is_physical(lease) and first is not None and host in first.assignment
         if host in self._state.closed_hosts and (is_there or saved_there):
             return
@@ -106,7 +106,7 @@ class Outages:
         elif is_there or saved_there:
             self._state.cloud.discard(lease.lease_id, now)
             self._relocation.replace_lost(lease, now, _HOST_FAILED)
-        elif any(host in r.assignment and r.start < until for r in lease.reservations):
+        elif any(host in r.assignment and r.start < until for r in lease.holdings):
             self._relocation.move(lease, now, _HOST_FAILED)
 
     def goes_on_without(self, lease: Lease) -> bool:
@@ -123,7 +123,7 @@ class Outages:
         :return: whether there are any
         """
         state, missing = self._state, self._state.missing_hosts(lease)
-        before = lease.reservations[0].assignment
+        before = lease.holdings[0].assignment
         lost = tuple(vm for vm, host in enumerate(before) if host in missing)
         unchanged = tuple(range(lease.request.node_count))
         present = hosts_of(lease, lease.request, unchanged, missing)
@@ -147,7 +147,7 @@ class Outages:
     def goes_without(self, lease: Lease, now: int, missing: frozenset[int], why: str) -> None:
         """Note that a running lease goes on without some of its hosts, and tell its project, unless that is known."""
         state = self._state
-        lost = tuple(vm for vm, host in enumerate(lease.reservations[0].assignment) if host in missing)
+        lost = tuple(vm for vm, host in enumerate(lease.holdings[0].assignment) if host in missing)
         is_known = lease.missing_nodes == len(lost)
         without = state.breaches.without(lease, len(lost), now)
         if not is_known:
@@ -161,18 +161,18 @@ class Outages:
         state = self._state
         if not self.goes_on_without(lease) or lease.missing_since is None:
             return
-        if state.missing_hosts(lease).isdisjoint(lease.reservations[0].assignment):
+        if state.missing_hosts(lease).isdisjoint(lease.holdings[0].assignment):
             state.recorder.hosts_whole(state.put(state.breaches.whole(lease, now)))
 
-    def _make_room_soon(self, lease: Lease, present: Present, now: int) -> None:
+    def _make_room_soon(self, lease: Lease, present: PresentHosts, now: int) -> None:
         """Have others suspended for a lease that lacks hosts, if that takes time; it gets them when that is over."""
         if lease.kind is not LeaseKind.RESERVATION:
             return
         context, plan = self._state.planner.context, self._state.planner.plan
-        end = lease.reservations[0].end
+        end = lease.holdings[0].end
         for room_at in instants_of_room(context, now, end, now):
             with suppress(NotPlannableError), plan.tentative():
-                plan.put(replace(lease, reservations=()))
+                plan.put(replace(lease, holdings=()))
                 _, in_the_way = hosts_with_room(
                     context, lease.request, room_at, end, now, may_preempt=True, present=replace(present, binding=True)
                 )
@@ -184,10 +184,10 @@ class Outages:
         """Hosts for those who go on without; some may have come free or back."""
         state = self._state
         for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
-            if not self.goes_on_without(lease) or not lease.reservations:
+            if not self.goes_on_without(lease) or not lease.holdings:
                 continue
             missing = state.missing_hosts(lease)
-            if not missing.isdisjoint(lease.reservations[0].assignment):
+            if not missing.isdisjoint(lease.holdings[0].assignment):
                 self.replace_hosts(lease, now, _HOST_FAILED)
 
     @staticmethod
@@ -208,7 +208,7 @@ class Outages:
         self._state.closed_hosts.discard(host)
         plan.unblock(host)
         for lease in [each for each in plan.leases.values() if self.goes_on_without(each)]:
-            assignment = lease.reservations[0].assignment
+            assignment = lease.holdings[0].assignment
             if host in assignment and self._state.missing_hosts(lease).isdisjoint(assignment):
                 # What ran there went on, or can be begun again by its consumer.
                 whole = self._state.breaches.whole(lease, now)
@@ -251,24 +251,24 @@ class Outages:
     def _hit_by_change(self, lease: Lease, now: int) -> None:
         hosts = self._state.planner.plan.site.hosts
         lost_memory = self._is_on_hosts(lease) and any(not hosts[host].capacity for host in lease.saved_on or ())
-        misplaced = [r for r in lease.reservations if self._has_no_room(lease, r, now)]
-        if lost_memory or (misplaced and misplaced[0] is lease.reservations[0] and self._is_physical(lease)):
+        misplaced = [r for r in lease.holdings if self._has_no_room(lease, r, now)]
+        if lost_memory or (misplaced and misplaced[0] is lease.holdings[0] and self._is_physical(lease)):
             self._state.cloud.discard(lease.lease_id, now)
             self._relocation.replace_lost(lease, now, _HOST_CHANGED)
         elif misplaced:
             self._relocation.move(lease, now, _HOST_CHANGED)
 
-    def _has_no_room(self, lease: Lease, reservation: Reservation, now: int) -> bool:
+    def _has_no_room(self, lease: Lease, holding: Holding, now: int) -> bool:
         """Whether a host of a reservation cannot hold its VM any more, or not all that it is to hold."""
         plan = self._state.planner.plan
-        start = max(now, reservation.start)
-        if reservation.end <= start or not reservation.assignment:
+        start = max(now, holding.start)
+        if holding.end <= start or not holding.assignment:
             return False
         nodes = [node_set for node_set in lease.request.nodes for _ in range(node_set.count)]
-        for node_set, host in zip(nodes, reservation.assignment, strict=True):
+        for node_set, host in zip(nodes, holding.assignment, strict=True):
             if not plan.site.hosts[host].can_ever_hold(node_set.resources, node_set.required_traits):
                 return True
-        used, _ = plan.holding(lease.request, reservation.assignment)
+        used, _ = plan.holding(lease.request, holding.assignment)
         # On a host that is out of service it is the room for others that counts, be it until the host is back or later.
         availability = plan.availability if plan.outages.isdisjoint(used.tolist()) else plan.rebuilt(now)
-        return bool((availability.free(start, reservation.end)[:, used] < 0).any())
+        return bool((availability.free(start, holding.end)[:, used] < 0).any())

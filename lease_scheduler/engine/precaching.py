@@ -16,7 +16,7 @@ from lease_scheduler.model.lease import DiskImage, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.availability import FOREVER
-from lease_scheduler.plan.transfers.ahead import FRESH, ImageUse, Need, lacking, planned, uses_of
+from lease_scheduler.plan.transfers.ahead import FRESH, ImageNeed, ImageUse, lacking, planned, uses_of
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import TransferOptions
 
@@ -24,7 +24,7 @@ from lease_scheduler.plan.transfers.options import TransferOptions
 _PAUSE = 3_600
 
 
-class Precaching:
+class AheadTransfers:
     """Has images brought, one transfer at a time, and follows what hosts have by that and by boots.
 
     :param state: what the parts of the engine share
@@ -42,7 +42,7 @@ class Precaching:
         # By the id of the image, of whose size different things may have been said, and by host.
         self._of_image: dict[str, dict[int, set[ImageUse]]] = {}
         self._caches.planned = self._of_image
-        self._needs: dict[str, dict[int, list[Need]]] = {}
+        self._needs: dict[str, dict[int, list[ImageNeed]]] = {}
         #: Images and hosts of which it is to be seen again what they lack.
         self._stale: set[tuple[str, int]] = set()
         self._planned: tuple[Transfer, ...] = ()
@@ -71,14 +71,14 @@ class Precaching:
             return
         was_running = before is not None and before.active_since is not None
         if lease.active_since is not None:
-            hosts = lease.reservations[0].assignment
+            hosts = lease.holdings[0].assignment
             # What is unshelved begins from what was saved of it, and not from its image.
             has_booted = before is None or before.state in FRESH
-            has_moved = was_running and before is not None and before.reservations[0].assignment != hosts
+            has_moved = was_running and before is not None and before.holdings[0].assignment != hosts
             if has_booted or has_moved:
                 self._used(lease, hosts, now)
-        elif before is not None and was_running and before.reservations:
-            for image, there in before.request.images_on(before.reservations[0].assignment).items():
+        elif before is not None and was_running and before.holdings:
+            for image, there in before.request.images_on(before.holdings[0].assignment).items():
                 self._caches.used_if_there(image.image_id, there, now)
                 self._stale |= {(image.image_id, host) for host in there}
 
@@ -134,7 +134,7 @@ class Precaching:
             if not of_image:
                 del self._needs[image_id]
         self._stale.clear()
-        wanted: dict[DiskImage, list[Need]] = {}
+        wanted: dict[DiskImage, list[ImageNeed]] = {}
         later: list[int] = []
         for image_id in sorted(self._needs):
             by_host = self._needs[image_id]

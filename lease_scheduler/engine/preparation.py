@@ -37,14 +37,14 @@ class Preparation:
         while (entry := state.preparations.pop(now)) is not None:
             instant, what, lease_id = entry
             lease = self._waiting(lease_id, instant)
-            if lease is None or lease.reservations[0].run_start <= now:
+            if lease is None or lease.holdings[0].run_start <= now:
                 continue
-            first = lease.reservations[0]
+            first = lease.holdings[0]
             if not state.planner.plan.has_room(lease, now, first.run_start):
                 state.preparations.push(lease, (state.next_preparation(lease, now), what))
                 continue
             ready = lease if lease.state is LeaseState.READY else lease.to(LeaseState.READY)
-            prepared = state.put(replace(ready, reservations=(replace(first, start=now), *lease.reservations[1:])))
+            prepared = state.put(replace(ready, holdings=(replace(first, start=now), *lease.holdings[1:])))
             state.begin(OperationKind.START, prepared, first.run_start, now)
             state.publish(now)
 
@@ -54,4 +54,4 @@ class Preparation:
         if lease is None or not self._state.waits_for_preparation(lease):
             return None
         is_one_of_its = self._state.next_preparation(lease, instant - 1) == instant
-        return lease if is_one_of_its and instant < lease.reservations[0].run_start else None
+        return lease if is_one_of_its and instant < lease.holdings[0].run_start else None

@@ -246,7 +246,7 @@ class Message:
 
 
 @dataclass
-class Changes:
+class StoreChanges:
     """Everything that one transaction writes.
 
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.

@@ -9,15 +9,15 @@ from dataclasses import replace
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.retries import Retries
 from lease_scheduler.engine.state import EngineState
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import place_until
-from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.exact_placement import place_until
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.rest import plan_again
+from lease_scheduler.plan.present_hosts import PresentHosts
+from lease_scheduler.plan.remaining_work import plan_again
 
 #: Leases that hold hosts in the plan only.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
@@ -44,7 +44,7 @@ class Relocation:
                 self._retries.wait(lease, now, why)
                 return
             is_suspended_first = lease.state is LeaseState.SUSPENDING or (
-                self._retries.keeps_work_of(lease) and lease.reservations[0].closing is Closing.SUSPEND
+                self._retries.keeps_work_of(lease) and lease.holdings[0].closing is Closing.SUSPEND
             )
             if self._state.options.keeps_saved_work and is_suspended_first:
                 # It waits then.
@@ -60,7 +60,7 @@ class Relocation:
             state.account(operation, lease, now)
         if lease.active_since is not None:
             lease = state.stop_counting(lease, now)
-            is_over = lease.reservations[0].run_end <= now and lease.reservations[0].closing is Closing.SHUTDOWN
+            is_over = lease.holdings[0].run_end <= now and lease.holdings[0].closing is Closing.SHUTDOWN
             # What promises work rather than an interval, and began late, has not done it when the interval is over.
             if lease.remaining <= 0 or (is_over and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)):
                 state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
@@ -76,7 +76,7 @@ class Relocation:
             lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts over")
         elif lease.kind is LeaseKind.BEST_EFFORT:
             lost = lease.to(LeaseState.QUEUED, reason=f"{why}; it starts elsewhere")
-        lost = state.put(replace(lost, reservations=(), accumulated=0, active_since=None, saved_on=None))
+        lost = state.put(replace(lost, holdings=(), accumulated=0, active_since=None, saved_on=None))
         if lease.kind is LeaseKind.DEADLINE:
             if lost.state is LeaseState.READY:
                 lost = state.put(lost.to(LeaseState.PENDING, reason=why))
@@ -85,10 +85,10 @@ class Relocation:
     def _go_on_elsewhere(self, lease: Lease, now: int, why: str) -> None:
         """The rest of a reservation's interval on other hosts, from now on."""
         state = self._state
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         # What was lost may have been booted ahead.
         start = max(now, first.run_start) if lease.is_prepared else now
-        loose = replace(lease, reservations=())
+        loose = replace(lease, holdings=())
         if lease.state is LeaseState.ACTIVE:
             loose = state.breaches.without(loose.to(LeaseState.READY, reason=why), lease.request.charged_nodes, now)
         state.put(loose)
@@ -112,17 +112,19 @@ class Relocation:
         :param away: indices of the VMs that must leave their hosts; the others keep theirs if they can
         :return: its new value, or None if there are no such hosts; the plan is as it was then
         """
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         start = max(now, first.run_start)
-        present = Present.of(lease.request, [None if vm in away else host for vm, host in enumerate(first.assignment)])
-        self._state.put(replace(lease, reservations=()))
+        present = PresentHosts.of(
+            lease.request, [None if vm in away else host for vm, host in enumerate(first.assignment)]
+        )
+        self._state.put(replace(lease, holdings=()))
         try:
             return self._place_at(lease, start, first.run_end, now, present)
         except NotPlannableError:
             self._state.put(lease)
             return None
 
-    def _place_at(self, lease: Lease, start: int, end: int, now: int, present: Present | None = None) -> Lease:
+    def _place_at(self, lease: Lease, start: int, end: int, now: int, present: PresentHosts | None = None) -> Lease:
         """Give a lease that has no place one that begins at an instant, or as soon after it as others can be suspended.
 
         :raises NotPlannableError: there is none
@@ -131,19 +133,19 @@ class Relocation:
             raise NotPlannableError("nothing of its interval is left")
         context = self._state.planner.context
         may_preempt = lease.kind is LeaseKind.RESERVATION
-        reservation, in_the_way = place_until(
+        holding, in_the_way = place_until(
             context, lease.request, start, end, now, may_preempt=may_preempt, present=present
         )
         self._state.recorder.count("moved_reservations")
-        make_room(context, in_the_way, reservation.start, reservation.end, now)
-        return self._state.put(replace(lease, reservations=(reservation,)))
+        make_room(context, in_the_way, holding.start, holding.end, now)
+        return self._state.put(replace(lease, holdings=(holding,)))
 
     def move(self, lease: Lease, now: int, why: str) -> None:
         """Look for another place for a lease that cannot keep the one that is planned for it."""
         state = self._state
         if lease.state is LeaseState.MIGRATING:
             # Its memory is on the way; a place is looked for when it has arrived.
-            state.put(replace(lease, reservations=()))
+            state.put(replace(lease, holdings=()))
             return
         if lease.kind is LeaseKind.BEST_EFFORT:
             if lease.state in PLANNED_STATES:
@@ -152,15 +154,15 @@ class Relocation:
         if lease.kind is LeaseKind.DEADLINE:
             if lease.state in PLANNED_STATES:
                 waiting = LeaseState.SUSPENDED_PENDING if lease.saved_on is not None else LeaseState.PENDING
-                loose = state.put(lease.to(waiting, reason=why, reservations=()))
+                loose = state.put(lease.to(waiting, reason=why, holdings=()))
             else:
-                loose = state.put(replace(lease, reservations=lease.reservations[:1]))
+                loose = state.put(replace(lease, holdings=lease.holdings[:1]))
             self.plan_rest_or_fail(loose, now, why)
             return
         if lease.state in PLANNED_STATES:
-            reservation = lease.reservations[0]
-            loose = state.put(replace(lease, reservations=()))
-            self._place_interval(loose, max(now, reservation.run_start), reservation.run_end, now, why)
+            holding = lease.holdings[0]
+            loose = state.put(replace(lease, holdings=()))
+            self._place_interval(loose, max(now, holding.run_start), holding.run_end, now, why)
 
     def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
         """Move or delay who was to start on hosts that are held for longer than planned."""
@@ -168,12 +170,12 @@ class Relocation:
         if self.fits(hosts, start, end):
             return
         for lease in sorted(plan.leases.values(), key=most_binding, reverse=True):
-            in_the_way = [r for r in lease.reservations if not hosts.isdisjoint(r.assignment) and r.start < end]
+            in_the_way = [r for r in lease.holdings if not hosts.isdisjoint(r.assignment) and r.start < end]
             if lease.lease_id == keep or not in_the_way:
                 continue
             is_busy = lease.lease_id in self._state.operations and lease.state is not LeaseState.MIGRATING
             if is_busy or lease.state not in _MOVABLE_STATES:
-                if in_the_way[-1] is not lease.reservations[0]:
+                if in_the_way[-1] is not lease.holdings[0]:
                     self._move_rest(lease, start)
             elif lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
                 self._move_or_delay(lease, start, end)
@@ -184,8 +186,8 @@ class Relocation:
 
     def hold_until(self, lease: Lease, now: int, end: int) -> None:
         """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
-        first = lease.reservations[0]
-        self._state.put(replace(lease, reservations=(replace(first, end=max(first.end, end)),)))
+        first = lease.holdings[0]
+        self._state.put(replace(lease, holdings=(replace(first, end=max(first.end, end)),)))
         self.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
 
     def _move_rest(self, lease: Lease, now: int) -> None:
@@ -194,41 +196,41 @@ class Relocation:
         If there is none by its deadline and its memory is saved at the end of the present place, another one is looked
         for then, as some hosts may come free earlier than planned.
         """
-        kept = self._state.put(replace(lease, reservations=lease.reservations[:1]))
-        if kept.reservations[0].closing is not Closing.SUSPEND:
+        kept = self._state.put(replace(lease, holdings=lease.holdings[:1]))
+        if kept.holdings[0].closing is not Closing.SUSPEND:
             self.plan_rest_or_fail(kept, now, "its hosts were not free in time")
             return
         with suppress(NotPlannableError):
             self._state.planner.place_rest(kept, now, earliest=self._state.earliest(now))
 
     def _move_or_delay(self, lease: Lease, now: int, free_at: int) -> None:
-        reservation = lease.reservations[0]
+        holding = lease.holdings[0]
         context = self._state.planner.context
-        begin = max(now, reservation.run_start)
-        loose = self._state.put(replace(lease, reservations=()))
+        begin = max(now, holding.run_start)
+        loose = self._state.put(replace(lease, holdings=()))
         try:
-            if reservation.run_end <= begin:
+            if holding.run_end <= begin:
                 raise NotPlannableError("nothing of its interval is left")
             moved, in_the_way = place_until(
                 context,
                 lease.request,
                 begin,
-                reservation.run_end,
+                holding.run_end,
                 now,
                 may_preempt=lease.kind is LeaseKind.RESERVATION,
             )
         except NotPlannableError:
             self.tell_of_lost_terms(loose)
-            if reservation.run_end <= free_at:
+            if holding.run_end <= free_at:
                 self.fail(loose, now, "its hosts were not free before it was over")
                 return
-            delayed = replace(reservation, start=free_at, run_start=free_at)
+            delayed = replace(holding, start=free_at, run_start=free_at)
             self.delayed.add(lease.lease_id)
-            self._state.put(replace(loose, reservations=(delayed,)))
+            self._state.put(replace(loose, holdings=(delayed,)))
             return
         make_room(context, in_the_way, moved.start, moved.end, now)
         self._state.recorder.count("moved_reservations")
-        self._state.put(replace(loose, reservations=(moved,)))
+        self._state.put(replace(loose, holdings=(moved,)))
 
     # -- helpers -----------------------------------------------------------------------------------------
 
@@ -239,14 +241,14 @@ class Relocation:
         Deadline leases give way to each other if they can keep their deadlines all the same.
         """
         plan = self._state.planner.plan
-        hosts = lease.reservations[0].hosts
+        hosts = lease.holdings[0].hosts
         try:
             with plan.tentative():
                 for other in sorted(plan.future_best_effort(start - 1), key=most_binding, reverse=True):
                     if plan.has_room(lease, start, end):
                         return True
                     if other.lease_id not in self._state.operations and any(
-                        r.start < end and not hosts.isdisjoint(r.assignment) for r in other.reservations
+                        r.start < end and not hosts.isdisjoint(r.assignment) for r in other.holdings
                     ):
                         plan.put(back_to_queue(other, "its hosts were not free in time"))
                 if lease.kind is LeaseKind.DEADLINE:
@@ -260,7 +262,7 @@ class Relocation:
     def _postpone(self, lease: Lease, start: int, end: int) -> None:
         """Have deadline leases that are planned on a lease's hosts in an interval begin after it, if they can."""
         context = self._state.planner.context
-        plan, hosts = context.plan, lease.reservations[0].hosts
+        plan, hosts = context.plan, lease.holdings[0].hosts
         for other in sorted(plan.leases.values(), key=most_binding, reverse=True):
             if plan.has_room(lease, start, end):
                 return
@@ -271,11 +273,11 @@ class Relocation:
                 or other.is_offered
             ):
                 continue
-            last = other.reservations[-1] if other.reservations else None
+            last = other.holdings[-1] if other.holdings else None
             if last is None or not start <= last.start < end or hosts.isdisjoint(last.assignment):
                 continue
             with suppress(NotPlannableError), plan.tentative():
-                plan_again(context, plan.put(replace(other, reservations=other.reservations[:-1])), end)
+                plan_again(context, plan.put(replace(other, holdings=other.holdings[:-1])), end)
 
     def fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
         """Return whether nothing is planned twice on hosts in an interval."""

@@ -87,7 +87,7 @@ class Retries:
     def restore(self, leases: list[Lease], now: int) -> None:
         """Take over leases that wait from an engine that is no more."""
         for lease in leases:
-            is_waiting = lease.state is LeaseState.SUSPENDED_PENDING and not lease.reservations
+            is_waiting = lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings
             if is_waiting or lease.state is LeaseState.SUSPENDING:
                 self._due[lease.lease_id] = now
 
@@ -100,8 +100,8 @@ class Retries:
                 self._failed.pop(lease_id, None)
                 continue
             if lease.state is LeaseState.SUSPENDING:
-                self._state.begin(OperationKind.SUSPEND, lease, lease.reservations[0].end, now)
-            elif lease.state is LeaseState.SUSPENDED_PENDING and not lease.reservations:
+                self._state.begin(OperationKind.SUSPEND, lease, lease.holdings[0].end, now)
+            elif lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings:
                 self._plan(lease, now)
             self._state.publish(now)
 

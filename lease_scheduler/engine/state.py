@@ -11,8 +11,8 @@ from lease_scheduler.engine.agenda import Agenda, Due, next_due
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.lateness import Lateness
+from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
-from lease_scheduler.model.reservation import Closing, MigrationRound
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 
@@ -181,10 +181,10 @@ class EngineState:
         held = []
         for operation in self.operations.values():
             lease = self.lease(operation.lease_id)
-            if lease is None or operation.kind not in LEAVING or lease.reservations[0].end > now:
+            if lease is None or operation.kind not in LEAVING or lease.holdings[0].end > now:
                 continue
-            longer = replace(lease.reservations[0], end=now + 1)
-            held.append((lease, self.put(replace(lease, reservations=(longer, *lease.reservations[1:])))))
+            longer = replace(lease.holdings[0], end=now + 1)
+            held.append((lease, self.put(replace(lease, holdings=(longer, *lease.holdings[1:])))))
         try:
             yield
         finally:
@@ -213,7 +213,7 @@ class EngineState:
             elif operation is None and before is not None and _left_behind(before, lease):
                 self.cloud.discard(lease_id, now)
             elif operation is None and before is not None and _runs_elsewhere(before, lease):
-                hosts = lease.reservations[0].assignment
+                hosts = lease.holdings[0].assignment
                 self.cloud.begin(Operation(OperationKind.ADJUST, lease_id, hosts, now, now))
             self.note(lease, now)
             self.store.save(lease)
@@ -229,7 +229,7 @@ class EngineState:
             lease.request.preemption_mode is PreemptionMode.MIGRATE
             and lease.active_since is not None
             and lease.lease_id not in self.operations
-            and lease.reservations[0].closing is not Closing.SHUTDOWN
+            and lease.holdings[0].closing is not Closing.SHUTDOWN
         )
 
     @property
@@ -248,8 +248,8 @@ class EngineState:
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
             and self.is_ready(lease)
             and not lease.is_offered
-            and bool(lease.reservations)
-            and bool(lease.reservations[0].assignment)
+            and bool(lease.holdings)
+            and bool(lease.holdings[0].assignment)
             and not lease.is_prepared
             and lease.lease_id not in self.operations
         )
@@ -271,13 +271,13 @@ class EngineState:
 
         It follows from the lease alone, so that an engine that takes over looks at the same instants.
         """
-        first = lease.reservations[0].run_start - self.preparation_time
+        first = lease.holdings[0].run_start - self.preparation_time
         return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
 
     def _destroy(self, before: Lease, now: int) -> None:
         assert before.active_since is not None
         self.running.discard(before.lease_id)
-        self.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
+        self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
         self.recorder.count("preemptions_with_loss")
         self.cloud.discard(before.lease_id, now)
 
@@ -285,15 +285,15 @@ class EngineState:
         """The lease with the run that ends now counted (not put into the plan)."""
         assert lease.active_since is not None
         self.running.discard(lease.lease_id)
-        self.recorder.occupied(lease, "run", lease.active_since, now, lease.reservations[0].assignment)
+        self.recorder.occupied(lease, "run", lease.active_since, now, lease.holdings[0].assignment)
         whole = self.breaches.whole(lease, now)
         return replace(whole, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
         """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
-        if before.active_since is None or after.reservations[0].run_start == before.reservations[0].run_start:
+        if before.active_since is None or after.holdings[0].run_start == before.holdings[0].run_start:
             return after
-        self.recorder.occupied(before, "run", before.active_since, now, before.reservations[0].assignment)
+        self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
         accumulated = after.accumulated + now - before.active_since
         return self.put(replace(after, accumulated=accumulated, active_since=now))
 
@@ -306,7 +306,7 @@ class EngineState:
         migration: MigrationRound | None = None,
     ) -> None:
         """Have the cloud carry out an operation on the VMs of a lease."""
-        assignment = lease.reservations[0].assignment
+        assignment = lease.holdings[0].assignment
         without = self.without.pop(lease.lease_id, frozenset()) & self.occupied.keys() & set(assignment)
         if kind is not OperationKind.START:
             without = frozenset()
@@ -338,7 +338,7 @@ class EngineState:
         if state is LeaseState.FAILED:
             lease = self.breaches.failed(lease, now)
         over = self.breaches.whole(lease, now).to(state, reason=reason)
-        final = replace(over, reservations=(), ended=now, active_since=None, saved_on=None, offered_until=None)
+        final = replace(over, holdings=(), ended=now, active_since=None, saved_on=None, offered_until=None)
         broken_off = self.operations.pop(lease.lease_id, None)
         if broken_off is not None:
             self.account(broken_off, lease, now)
@@ -378,21 +378,21 @@ class EngineState:
 
 def _boots(lease: Lease, operation: Operation) -> bool:
     """Whether the boot that is going on still serves the lease's plan."""
-    if lease.state is not LeaseState.READY or not lease.reservations:
+    if lease.state is not LeaseState.READY or not lease.holdings:
         return False
-    reservation = lease.reservations[0]
-    return reservation.assignment == operation.assignment and reservation.start <= operation.begun
+    holding = lease.holdings[0]
+    return holding.assignment == operation.assignment and holding.start <= operation.begun
 
 
 def _runs_elsewhere(before: Lease, after: Lease) -> bool:
     """Whether a lease runs on and has other hosts."""
     if before.active_since is None or after.active_since is None:
         return False
-    return before.reservations[0].assignment != after.reservations[0].assignment
+    return before.holdings[0].assignment != after.holdings[0].assignment
 
 
 def _left_behind(before: Lease, after: Lease) -> bool:
     """Whether VMs that were booted ahead are of no use any more; an end sees to them itself."""
     if not before.is_prepared or after.is_final or after.state is LeaseState.ACTIVE:
         return False
-    return not after.is_prepared or after.reservations[0].assignment != before.reservations[0].assignment
+    return not after.is_prepared or after.holdings[0].assignment != before.holdings[0].assignment

@@ -13,7 +13,7 @@ from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.precaching import Precaching
+from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
@@ -21,7 +21,7 @@ from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.explain import too_large
-from lease_scheduler.plan.most import with_counts
+from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import most_on_site, refusal_of
 
@@ -41,7 +41,7 @@ class Submission:
     negotiation: str | None = None
 
 
-class Steps:
+class EngineSteps:
     """Does what is due at an instant.
 
     :param state: what the parts of the engine share
@@ -59,7 +59,7 @@ class Steps:
         offers: Offers,
         deviations: Deviations,
         outages: Outages,
-        transfers: Transfers | Precaching,
+        transfers: Transfers | AheadTransfers,
     ) -> None:
         self._state = state
         self._admission = admission

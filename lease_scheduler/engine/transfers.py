@@ -8,7 +8,7 @@ from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 
 #: Leases that have a place and wait for their image, or for their start.
 _WAITING = (LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY)
@@ -30,7 +30,7 @@ class Transfers:
         self._carrier = carrier
 
     @property
-    def _images(self) -> Images | None:
+    def _images(self) -> ImagePlan | None:
         return self._state.planner.plan.images
 
     def next_due(self) -> int | None:
@@ -53,9 +53,7 @@ class Transfers:
         self._state.recorder.count("transferred_images", len(transfer.hosts))
         self._carrier.bring(transfer, now)
         for lease in self._users(transfer):
-            if lease.state is LeaseState.SCHEDULED and images.outstanding(
-                lease.lease_id, lease.reservations[0].assignment
-            ):
+            if lease.state is LeaseState.SCHEDULED and images.outstanding(lease.lease_id, lease.holdings[0].assignment):
                 self._state.put(lease.to(LeaseState.PREPARING))
         self._state.publish(now)
 
@@ -81,26 +79,26 @@ class Transfers:
         self._put(images.host_lost(host))
         for lease_id in losers:
             lease = self._state.lease(lease_id)
-            if lease is None or not lease.reservations:
+            if lease is None or not lease.holdings:
                 continue
             if lease.state in _WAITING:
                 self._provide_again(lease)
-            elif host in lease.reservations[0].assignment:
+            elif host in lease.holdings[0].assignment:
                 # It goes on as if its VMs were there still, and its disks with them.
                 assert self._images is not None
                 self._put(self._images.copied(lease_id, (host,)))
         self._state.publish(now)
 
-    def _arrived(self, images: Images, transfer: Transfer) -> None:
+    def _arrived(self, images: ImagePlan, transfer: Transfer) -> None:
         before = images.evicted
         images = self._put(images.ended(transfer.number))
         self._state.recorder.count("evicted_images", images.evicted - before)
         for lease in self._users(transfer):
             waits = lease.state in (LeaseState.SCHEDULED, LeaseState.PREPARING)
-            if waits and not images.outstanding(lease.lease_id, lease.reservations[0].assignment):
+            if waits and not images.outstanding(lease.lease_id, lease.holdings[0].assignment):
                 self._state.put(lease.to(LeaseState.READY))
 
-    def _failed(self, images: Images, transfer: Transfer, now: int, reason: str) -> None:
+    def _failed(self, images: ImagePlan, transfer: Transfer, now: int, reason: str) -> None:
         """Another transfer for everybody who waits for this one, as often as VMs are booted."""
         self._state.recorder.count("failed_transfers")
         self._put(images.failed(transfer.number))
@@ -118,8 +116,8 @@ class Transfers:
     def _users(self, transfer: Transfer) -> list[Lease]:
         """Live leases with a place that count on a transfer."""
         leases = (self._state.lease(user.lease_id) for user in transfer.users)
-        return [lease for lease in leases if lease is not None and lease.reservations]
+        return [lease for lease in leases if lease is not None and lease.holdings]
 
-    def _put(self, images: Images) -> Images:
+    def _put(self, images: ImagePlan) -> ImagePlan:
         self._state.planner.plan.images = images
         return images

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TypeVar
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.reservation import Reservation
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import (
     FINAL_STATES,
@@ -282,7 +282,7 @@ class Lease:
     started: int | None = None
     ended: int | None = None
     active_since: int | None = None
-    reservations: tuple[Reservation, ...] = ()
+    holdings: tuple[Holding, ...] = ()
     saved_on: tuple[int, ...] | None = None
     reason: str = ""
     offered_until: int | None = None
@@ -319,10 +319,10 @@ class Lease:
     @property
     def is_prepared(self) -> bool:
         """Whether its VMs boot ahead of its start, or have booted."""
-        first = self.reservations[0] if self.reservations else None
+        first = self.holdings[0] if self.holdings else None
         return self.state is LeaseState.READY and first is not None and first.start < first.run_start
 
-    def to(self, *states: LeaseState, reason: str = "", reservations: tuple[Reservation, ...] | None = None) -> Lease:
+    def to(self, *states: LeaseState, reason: str = "", holdings: tuple[Holding, ...] | None = None) -> Lease:
         """The lease after going through the states one after the other.
 
         :param reservations: what is held for it now, if that changes with its state
@@ -333,5 +333,5 @@ class Lease:
         for state in states:
             check_transition(self.request.lease_id, current, state)
             current = state
-        held = self.reservations if reservations is None else reservations
-        return replace(self, state=current, reason=reason, reservations=held)
+        held = self.holdings if holdings is None else holdings
+        return replace(self, state=current, reason=reason, holdings=held)

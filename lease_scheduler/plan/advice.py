@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import Availability
-from lease_scheduler.plan.exact import place_exactly
-from lease_scheduler.plan.fitting import Anywhere, latest_end, starts_on
+from lease_scheduler.plan.earliest_fit import place_whole
+from lease_scheduler.plan.exact_placement import place_exactly
+from lease_scheduler.plan.host_fit import Anywhere, latest_end, starts_on
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.soonest import place_whole
 from lease_scheduler.plan.trials import Counts, Trial, Trials
 
 #: Trials of one piece of advice. Each costs about as much as the refused request did.
@@ -169,7 +169,7 @@ class Advice:
     def _may_fit(self, start: int) -> bool:
         """Whether the lease fits at a later start if all leave that might; by then they may be others than before."""
         might = self._trials.possible_victims(self._starting(start), start)
-        if might == [lease for lease in self._victims if lease.reservations[-1].end > start]:
+        if might == [lease for lease in self._victims if lease.holdings[-1].end > start]:
             # Without these it fits there, or it would be no opening.
             return True
         availability = self._context.plan.without(might, start)
@@ -197,7 +197,7 @@ class Advice:
             tried = (best + too_many) // 2
         return best, start
 
-    def _free_place(self, request: LeaseRequest) -> Reservation | None:
+    def _free_place(self, request: LeaseRequest) -> Holding | None:
         if request.deadline is not None:
             return place_whole(self._context, request, request.duration, None, self._start, request.deadline)
         try:
@@ -235,7 +235,7 @@ class Advice:
     def _lasting(self, duration: int) -> LeaseRequest:
         return replace(self._request, duration=duration)
 
-    def _start_of(self, place: Reservation) -> int:
+    def _start_of(self, place: Holding) -> int:
         return self._start if self._request.deadline is None else place.run_start
 
     def _alternative(

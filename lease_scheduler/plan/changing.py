@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import hosts_with_room, place_exactly
-from lease_scheduler.plan.keeping import Present
-from lease_scheduler.plan.most import with_counts
+from lease_scheduler.plan.earliest_fit import place_soonest
+from lease_scheduler.plan.exact_placement import hosts_with_room, place_exactly
+from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.phases import cut_by_suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.rest import plan_again, plan_rest, with_place
-from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.present_hosts import PresentHosts
+from lease_scheduler.plan.remaining_work import plan_again, plan_rest, with_place
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Change:
     @property
     def moved(self) -> tuple[int, ...]:
         """Indices after the change of the VMs that stay but have another host; none if it had or has no hosts."""
-        if not self.before.reservations or not self.after.reservations:
+        if not self.before.holdings or not self.after.holdings:
             return ()
-        old_hosts, new_hosts = self.before.reservations[0].assignment, self.after.reservations[0].assignment
+        old_hosts, new_hosts = self.before.holdings[0].assignment, self.after.holdings[0].assignment
         return tuple(
             index for index, old in enumerate(self.stays) if old is not None and old_hosts[old] != new_hosts[index]
         )
@@ -75,19 +75,21 @@ def staying(old: LeaseRequest, new: LeaseRequest, give_up: Iterable[int] = ()) -
     return tuple(stays)
 
 
-def hosts_of(lease: Lease, terms: LeaseRequest, stays: tuple[int | None, ...], away: frozenset[int]) -> Present | None:
+def hosts_of(
+    lease: Lease, terms: LeaseRequest, stays: tuple[int | None, ...], away: frozenset[int]
+) -> PresentHosts | None:
     """The hosts that the VMs of new terms have already, those that are to be left excepted."""
-    if not lease.reservations:
+    if not lease.holdings:
         return None
-    hosts = [None if old is None else lease.reservations[0].assignment[old] for old in stays]
-    return Present.of(terms, [None if host in away else host for host in hosts])
+    hosts = [None if old is None else lease.holdings[0].assignment[old] for old in stays]
+    return PresentHosts.of(terms, [None if host in away else host for host in hosts])
 
 
 def plan_anew(
     planner: Planner,
     lease: Lease,
     terms: LeaseRequest,
-    present: Present | None,
+    present: PresentHosts | None,
     now: int,
     least: tuple[int, ...] | None = None,
 ) -> Lease:
@@ -102,12 +104,12 @@ def plan_anew(
     with plan.tentative():
         waiting = LeaseState.SUSPENDED_PENDING if lease.state in SUSPENDED_STATES else LeaseState.PENDING
         loose = lease if lease.state is waiting else lease.to(waiting)
-        loose = plan.put(replace(loose, request=terms, reservations=()))
+        loose = plan.put(replace(loose, request=terms, holdings=()))
         if terms.kind is LeaseKind.BEST_EFFORT:
-            reservation = place_soonest(planner.context, loose, now, may_wait=True)
-            if reservation is None:
+            holding = place_soonest(planner.context, loose, now, may_wait=True)
+            if holding is None:
                 raise NotPlannableError(f"no place for lease {lease.lease_id}")
-            return plan.put(with_place(loose, reservation))
+            return plan.put(with_place(loose, holding))
         if terms.kind is LeaseKind.DEADLINE:
             return _deadline_anew(planner, lease, loose, present, now, least)
         start, run_end = _interval(lease, terms, now)
@@ -130,7 +132,7 @@ def _interval(lease: Lease, terms: LeaseRequest, now: int) -> tuple[int, int]:
 
     A start that has passed though nothing has begun, as of a reservation whose hosts are late, is where it was planned.
     """
-    planned = lease.reservations[0].run_start if lease.reservations else now
+    planned = lease.holdings[0].run_start if lease.holdings else now
     if terms.start is None:
         start = max(now, planned)
         return start, start + terms.duration
@@ -144,19 +146,19 @@ def _deadline_anew(
     planner: Planner,
     lease: Lease,
     loose: Lease,
-    present: Present | None,
+    present: PresentHosts | None,
     now: int,
     least: tuple[int, ...] | None,
 ) -> Lease:
     context, plan, terms = planner.context, planner.plan, loose.request
     if loose.saved_on is not None:
         return plan_again(context, loose, requested_start(loose, now))
-    old = lease.reservations[0]
+    old = lease.holdings[0]
     assert terms.deadline is not None
     if old.start >= requested_start(loose, now) and old.start + terms.duration <= terms.deadline:
         try:
-            reservation, _ = place_exactly(context, terms, old.start, now, may_preempt=False, present=present)
-            return plan.put(with_place(loose, reservation))
+            holding, _ = place_exactly(context, terms, old.start, now, may_preempt=False, present=present)
+            return plan.put(with_place(loose, holding))
         except NotPlannableError:
             pass
     if least is not None:
@@ -168,7 +170,7 @@ def reshape(
     planner: Planner,
     lease: Lease,
     terms: LeaseRequest,
-    present: Present,
+    present: PresentHosts,
     now: int,
 ) -> Lease:
     """The place of a lease that runs, or is about to, by new terms or on other hosts, from now on.
@@ -181,12 +183,12 @@ def reshape(
     :raises NotPlannableError: there is no place; the plan is as it was
     """
     plan = planner.plan
-    first = lease.reservations[0]
+    first = lease.holdings[0]
     hosts = tuple(host for set_hosts in present.hosts for host in set_hosts)
     same_vms = hosts == first.assignment and terms.nodes == lease.request.nodes
     with plan.tentative():
-        plan.put(replace(lease, reservations=()))
-        loose = replace(lease, request=terms, reservations=())
+        plan.put(replace(lease, holdings=()))
+        loose = replace(lease, request=terms, holdings=())
         if same_vms:
             assignment = first.assignment
             wanted = _longer_or_shorter(planner, lease, terms, first, now)
@@ -214,15 +216,13 @@ def reshape(
                 placed = cut_by_suspension(planner.context, terms, placed, placed.end + buffer)
                 if placed.run_end <= now:
                     raise NotPlannableError(f"lease {lease.lease_id}: its memory could not be saved in time")
-        value = plan.put(replace(loose, reservations=(placed,)))
+        value = plan.put(replace(loose, holdings=(placed,)))
         if terms.kind is LeaseKind.DEADLINE:
             return _with_rest(planner, value, placed, same_vms, now)
         return value
 
 
-def _longer_or_shorter(
-    planner: Planner, lease: Lease, terms: LeaseRequest, first: Reservation, now: int
-) -> Reservation:
+def _longer_or_shorter(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
     """The present run with the end that new terms give it."""
     shutdown = planner.context.suspension.shutdown_time(terms)
     if first.closing is Closing.SHUTDOWN:
@@ -236,7 +236,7 @@ def _longer_or_shorter(
     return first
 
 
-def _extended(planner: Planner, terms: LeaseRequest, present: Present, start: int, end: int, now: int) -> bool:
+def _extended(planner: Planner, terms: LeaseRequest, present: PresentHosts, start: int, end: int, now: int) -> bool:
     """Make room on the present hosts behind the present end; false if promises are in the way."""
     try:
         _, in_the_way = hosts_with_room(
@@ -254,9 +254,7 @@ def _extended(planner: Planner, terms: LeaseRequest, present: Present, start: in
     return True
 
 
-def _suspended_at_its_end(
-    planner: Planner, lease: Lease, terms: LeaseRequest, first: Reservation, now: int
-) -> Reservation:
+def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
     context = planner.context
     fixed = terms.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
     if not fixed and context.suspension.can_suspend(terms):
@@ -266,7 +264,7 @@ def _suspended_at_its_end(
     raise NotPlannableError(f"lease {lease.lease_id}: its hosts are promised to others when it was to end")
 
 
-def _with_rest(planner: Planner, lease: Lease, placed: Reservation, same_vms: bool, now: int) -> Lease:
+def _with_rest(planner: Planner, lease: Lease, placed: Holding, same_vms: bool, now: int) -> Lease:
     """A running deadline lease with what is left of it planned, all by its deadline."""
     deadline = lease.request.deadline
     assert deadline is not None
@@ -285,9 +283,9 @@ def _with_rest(planner: Planner, lease: Lease, placed: Reservation, same_vms: bo
 
 def end_of_work(lease: Lease, terms: LeaseRequest) -> int | None:
     """When a lease that runs, or is about to, would have what new terms promise; none if that is not up to this run."""
-    if not lease.reservations:
+    if not lease.holdings:
         return None
-    first = lease.reservations[0]
+    first = lease.holdings[0]
     if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
         return first.run_end + terms.duration - lease.request.duration
     since = first.run_start if lease.active_since is None else lease.active_since

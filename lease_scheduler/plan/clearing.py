@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline, requested_start
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import exact_reservation, hosts_with_room, place_exactly
-from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.exact_placement import exact_holding, hosts_with_room, place_exactly
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.rest import plan_again, with_place
+from lease_scheduler.plan.present_hosts import PresentHosts
+from lease_scheduler.plan.remaining_work import plan_again, with_place
 
 _FIXED_TIMES = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
@@ -32,7 +32,13 @@ class InTheWayError(NotPlannableError):
 
 
 def place_clearing(
-    context: PlanningContext, lease: Lease, start: int, now: int, *, deadline_preemption: bool, present: Present | None
+    context: PlanningContext,
+    lease: Lease,
+    start: int,
+    now: int,
+    *,
+    deadline_preemption: bool,
+    present: PresentHosts | None,
 ) -> Lease:
     """Give a reservation its place, and others of which nothing has begun another one where that is needed.
 
@@ -45,25 +51,25 @@ def place_clearing(
     request = lease.request
     end = start + request.duration + context.suspension.shutdown_time(request)
     try:
-        reservation, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
+        holding, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
     except NotPlannableError:
         pass
     else:
         make_room(context, in_the_way, start, end, now)
-        return context.plan.put(with_place(lease, reservation))
+        return context.plan.put(with_place(lease, holding))
     others = _holders(context, lease, start, end)
     loose = {other.lease_id: _loosened(other, start, end, now) for other in others}
     with context.plan.tentative():
         context.plan.put_all(value for value in loose.values() if value is not None)
         fixed = [other for other in others if loose[other.lease_id] is None and not _may_be_preempted(other)]
         try:
-            reservation, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
+            holding, in_the_way = place_exactly(context, request, start, now, may_preempt=True, present=present)
         except NotPlannableError as error:
             if not fixed:
                 raise
             raise _in_the_way(lease, fixed, "cannot be moved") from error
         make_room(context, in_the_way, start, end, now)
-        placed = context.plan.put(with_place(lease, reservation))
+        placed = context.plan.put(with_place(lease, holding))
         stuck = []
         for other in others:
             value = loose[other.lease_id]
@@ -96,7 +102,7 @@ def _holders(context: PlanningContext, lease: Lease, start: int, end: int) -> li
         other
         for other in context.plan.leases.values()
         if other.lease_id != lease.lease_id
-        and any(r.start < end and start < r.end and not wanted.isdisjoint(r.assignment) for r in other.reservations)
+        and any(r.start < end and start < r.end and not wanted.isdisjoint(r.assignment) for r in other.holdings)
     ]
     order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
     return sorted(found, key=lambda other: (order[other.kind], other.sequence))
@@ -108,14 +114,14 @@ def _may_be_preempted(lease: Lease) -> bool:
 
 def _loosened(lease: Lease, start: int, end: int, now: int) -> Lease | None:
     """The lease without the place that is in the way, none if something of that has begun."""
-    if lease.state in PLANNED_STATES and lease.reservations[0].first_instant > now:
+    if lease.state in PLANNED_STATES and lease.holdings[0].first_instant > now:
         if lease.kind is LeaseKind.BEST_EFFORT:
             return back_to_queue(lease, "its hosts are cleared")
         waiting = LeaseState.PENDING if lease.saved_on is None else LeaseState.SUSPENDED_PENDING
-        return lease.to(waiting, reservations=())
-    first = lease.reservations[0]
-    if lease.kind is LeaseKind.DEADLINE and lease.reservations[1:] and not (first.start < end and start < first.end):
-        return replace(lease, reservations=(first,))
+        return lease.to(waiting, holdings=())
+    first = lease.holdings[0]
+    if lease.kind is LeaseKind.DEADLINE and lease.holdings[1:] and not (first.start < end and start < first.end):
+        return replace(lease, holdings=(first,))
     return None
 
 
@@ -123,12 +129,12 @@ def _placed_again(
     context: PlanningContext, before: Lease, loose: Lease, now: int, *, deadline_preemption: bool
 ) -> Lease:
     plan = context.plan
-    old = before.reservations[0]
+    old = before.holdings[0]
     if before.kind in _FIXED_TIMES:
         return plan.put(with_place(loose, _same_interval(context, before, old, now, may_preempt=True)))
-    if loose.reservations or loose.saved_on is not None:
+    if loose.holdings or loose.saved_on is not None:
         return plan_again(context, loose, requested_start(loose, now))
-    if len(before.reservations) == 1 and old.closing is Closing.SHUTDOWN:
+    if len(before.holdings) == 1 and old.closing is Closing.SHUTDOWN:
         try:
             return plan.put(with_place(loose, _same_interval(context, before, old, now, may_preempt=False)))
         except NotPlannableError:
@@ -136,9 +142,7 @@ def _placed_again(
     return plan_deadline(context, loose, now, may_preempt=deadline_preemption)
 
 
-def _same_interval(
-    context: PlanningContext, lease: Lease, old: Reservation, now: int, *, may_preempt: bool
-) -> Reservation:
+def _same_interval(context: PlanningContext, lease: Lease, old: Holding, now: int, *, may_preempt: bool) -> Holding:
     """The lease's interval, on the same hosts as far as they are free; best-effort leases make room."""
     terms = replace(lease.request, duration=old.run_end - old.run_start)
     assignment, in_the_way = hosts_with_room(
@@ -148,7 +152,7 @@ def _same_interval(
         old.end,
         now,
         may_preempt=may_preempt and lease.kind is LeaseKind.RESERVATION,
-        present=Present.of(lease.request, old.assignment),
+        present=PresentHosts.of(lease.request, old.assignment),
     )
     make_room(context, in_the_way, old.start, old.end, now)
-    return exact_reservation(context, terms, assignment, old.start)
+    return exact_holding(context, terms, assignment, old.start)

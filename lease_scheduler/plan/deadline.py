@@ -8,11 +8,11 @@ from dataclasses import replace
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.displacing import displace
-from lease_scheduler.plan.exact import exact_reservation
+from lease_scheduler.plan.earliest_fit import place_whole
+from lease_scheduler.plan.exact_placement import exact_holding
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room, remaining_before, victims
-from lease_scheduler.plan.rest import plan_again, with_place
-from lease_scheduler.plan.soonest import place_whole
+from lease_scheduler.plan.remaining_work import plan_again, with_place
 
 
 def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preempt: bool) -> Lease:
@@ -34,14 +34,14 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     if is_tight:
         with suppress(NotPlannableError):
             return _plan_at_start(context, lease, start, now, may_preempt=may_preempt)
-    reservation = place_whole(context, request, lease.remaining, lease.saved_on, start, request.deadline)
+    holding = place_whole(context, request, lease.remaining, lease.saved_on, start, request.deadline)
     if is_tight and may_preempt:
-        latest = request.deadline - request.duration if reservation is None else reservation.start - 1
+        latest = request.deadline - request.duration if holding is None else holding.start - 1
         for later in instants_of_room(context, start, latest + 1, max(now, lease.offered_until or 0)):
             with suppress(NotPlannableError):
                 return _plan_at_start(context, lease, later, now, may_preempt=True)
-    if reservation is not None:
-        return context.plan.put(with_place(lease, reservation))
+    if holding is not None:
+        return context.plan.put(with_place(lease, holding))
     if not context.options.least_slack_first:
         raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline")
     return _plan_least_slack_first(context, lease, start, now)
@@ -61,7 +61,7 @@ def _plan_at_start(context: PlanningContext, lease: Lease, start: int, now: int,
     candidates = victims(context, request, start, end, now) if may_preempt else []
     with context.plan.tentative():
         assignment, _ = displace(context, request, start, end, candidates, now)
-        return context.plan.put(with_place(lease, exact_reservation(context, request, assignment, start)))
+        return context.plan.put(with_place(lease, exact_holding(context, request, assignment, start)))
 
 
 # -- least slack first (haizea F58) --------------------------------------------------------------------------
@@ -72,16 +72,14 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, first_start:
     with plan.tentative():
         order: list[tuple[float, int, Lease, int]] = []
         for other in list(plan.leases.values()):
-            if other.kind is not LeaseKind.DEADLINE or not other.reservations or other.is_offered:
+            if other.kind is not LeaseKind.DEADLINE or not other.holdings or other.is_offered:
                 continue
-            last = other.reservations[-1]
+            last = other.holdings[-1]
             if last.first_instant <= now or last.end <= first_start:
                 continue
-            earliest = max(
-                requested_start(other, now), other.reservations[-2].end if len(other.reservations) > 1 else 0
-            )
+            earliest = max(requested_start(other, now), other.holdings[-2].end if len(other.holdings) > 1 else 0)
             slack = _slack(other, remaining_before(other, last), earliest)
-            order.append((slack, other.sequence, replace(other, reservations=other.reservations[:-1]), earliest))
+            order.append((slack, other.sequence, replace(other, holdings=other.holdings[:-1]), earliest))
         plan.put_all(stripped for _, _, stripped, _ in order)
         # If it does not even fit with all of them out of the way, no order helps.
         assert lease.request.deadline is not None

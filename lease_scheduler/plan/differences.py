@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.model.reservation import Reservation
 
 #: Hosts of the VMs, start, end, and whether this is added (1) or taken away (-1).
-Part = tuple[tuple[int, ...], int, int, int]
+HoldingChange = tuple[tuple[int, ...], int, int, int]
 
 
-def changes_of(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, Part]]:
+def changes_of(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, HoldingChange]]:
     """What has to change in the availability when a lease gets a new value, with the terms that it was held by."""
     if old is not None and old.request is not new.request and old.request.nodes != new.request.nodes:
-        gone = [(old.request, (r.assignment, r.start, r.end, -1)) for r in old.reservations]
-        return gone + [(new.request, (r.assignment, r.start, r.end, 1)) for r in new.reservations]
+        gone = [(old.request, (r.assignment, r.start, r.end, -1)) for r in old.holdings]
+        return gone + [(new.request, (r.assignment, r.start, r.end, 1)) for r in new.holdings]
     return [(new.request, part) for part in _differences(old, new)]
 
 
-def _differences(old: Lease | None, new: Lease) -> list[Part]:
+def _differences(old: Lease | None, new: Lease) -> list[HoldingChange]:
     """What has to change in the availability when a lease gets a new value."""
-    before = old.reservations if old else ()
-    gone = [r for r in before if r not in new.reservations]
-    come = [r for r in new.reservations if r not in before]
+    before = old.holdings if old else ()
+    gone = [r for r in before if r not in new.holdings]
+    come = [r for r in new.holdings if r not in before]
     if len(gone) == 1 and len(come) == 1 and gone[0].assignment == come[0].assignment:
         return _difference(gone[0], come[0])
     parts = [(r.assignment, r.start, r.end, -1) for r in gone]
     return parts + [(r.assignment, r.start, r.end, 1) for r in come]
 
 
-def _difference(old: Reservation, new: Reservation) -> list[Part]:
+def _difference(old: Holding, new: Holding) -> list[HoldingChange]:
     """The intervals in which two reservations of the same hosts differ."""
     if old.end <= new.start or new.end <= old.start:
         return [(old.assignment, old.start, old.end, -1), (new.assignment, new.start, new.end, 1)]

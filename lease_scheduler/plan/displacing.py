@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.imaging import at_start
-from lease_scheduler.plan.keeping import Present, map_keeping
+from lease_scheduler.plan.image_constraints import at_start
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import evict
-from lease_scheduler.plan.rest import plan_rest
+from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
+from lease_scheduler.plan.remaining_work import plan_rest
 
 
-class _TriedError(NotPlannableError):
+class _DisplacementTriedError(NotPlannableError):
     """Ends a tentative block that was entered only to see whether it works."""
 
 
@@ -29,7 +29,7 @@ def displace(
     now: int,
     *,
     at_once: int = 0,
-    present: Present | None = None,
+    present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
     """Find a host for every VM in ``[start, end)``, moving one victim after the other until the lease fits.
 
@@ -52,9 +52,9 @@ def displace(
             assignment, moved = _move_until_it_fits(context, request, start, end, candidates, now, soonest, present)
             needed = in_the_way(moved, assignment, start, end)
             if len(needed) < len(moved):
-                raise _TriedError("tried")
+                raise _DisplacementTriedError("tried")
             return assignment, tuple(moved)
-    except _TriedError:
+    except _DisplacementTriedError:
         pass
     first = {victim.lease_id for victim in candidates[:at_once]}
     needed_at_once = sum(victim.lease_id in first for victim in needed)
@@ -129,7 +129,7 @@ def _move_until_it_fits(
     candidates: list[Lease],
     now: int,
     at_once: int,
-    present: Present | None,
+    present: PresentHosts | None,
 ) -> tuple[tuple[int, ...], list[Lease]]:
     plan = context.plan
     demands = at_start(plan, request, start)
@@ -167,5 +167,5 @@ def in_the_way(victims: list[Lease], assignment: tuple[int, ...], start: int, en
     return [
         victim
         for victim in victims
-        if any(r.start < end and start < r.end and not hosts.isdisjoint(r.assignment) for r in victim.reservations)
+        if any(r.start < end and start < r.end and not hosts.isdisjoint(r.assignment) for r in victim.holdings)
     ]

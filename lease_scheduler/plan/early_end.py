@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.earliest_fit import place_soonest, place_whole
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import back_to_queue
-from lease_scheduler.plan.rest import plan_again, with_place
-from lease_scheduler.plan.soonest import place_soonest, place_whole
+from lease_scheduler.plan.remaining_work import plan_again, with_place
 
 _NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)
 
@@ -39,19 +39,19 @@ def replan_waiting(context: PlanningContext, now: int) -> int:
 
 def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
     plan = context.plan
-    old = lease.reservations[0]
+    old = lease.holdings[0]
     if old.first_instant < now:
         return False
     try:
         with plan.tentative():
             suspended = lease.state in SUSPENDED_STATES
             waiting = LeaseState.SUSPENDED_PENDING if suspended else LeaseState.PENDING
-            loose = plan.put(lease.to(waiting, reservations=()))
-            reservation = place_soonest(context, loose, now, may_wait=True)
-            if reservation is None or reservation.run_start > old.run_start:
+            loose = plan.put(lease.to(waiting, holdings=()))
+            holding = place_soonest(context, loose, now, may_wait=True)
+            if holding is None or holding.run_start > old.run_start:
                 raise NotPlannableError("no better place")
-            placed = with_place(loose, reservation)
-            if plan.images is None and placed.reservations == lease.reservations and placed.state is lease.state:
+            placed = with_place(loose, holding)
+            if plan.images is None and placed.holdings == lease.holdings and placed.state is lease.state:
                 raise _SamePlaceError("nothing changes")
             plan.put(placed)
     except _SamePlaceError:
@@ -75,9 +75,9 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
         # What rules out most comes first: there may be thousands of leases, and this is asked whenever one ends.
         if request.deadline is None or request.duration > window or lease.state not in _NOT_BEGUN:
             continue
-        if lease.kind is not LeaseKind.DEADLINE or len(lease.reservations) != 1 or lease.is_offered:
+        if lease.kind is not LeaseKind.DEADLINE or len(lease.holdings) != 1 or lease.is_offered:
             continue
-        start = lease.reservations[0].start
+        start = lease.holdings[0].start
         if request.start is None or start <= now or start == request.start:
             continue
         if request.node_count > nodes or request.duration > window_end - request.start:
@@ -101,14 +101,14 @@ def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> b
     plan = context.plan
     request = lease.request
     assert request.start is not None
-    old = lease.reservations[0]
+    old = lease.holdings[0]
     try:
         with plan.tentative():
-            loose = plan.put(lease.to(LeaseState.PENDING, reservations=()))
-            reservation = place_whole(context, request, lease.remaining, None, max(now, request.start), window_end)
-            if reservation is None or reservation.start >= old.start:
+            loose = plan.put(lease.to(LeaseState.PENDING, holdings=()))
+            holding = place_whole(context, request, lease.remaining, None, max(now, request.start), window_end)
+            if holding is None or holding.start >= old.start:
                 raise NotPlannableError("no better place")
-            plan.put(with_place(loose, reservation))
+            plan.put(with_place(loose, holding))
     except NotPlannableError:
         return False
     return True
@@ -123,17 +123,17 @@ def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
     :return: whether it does
     """
     plan = context.plan
-    if lease.active_since is None or not lease.reservations:
+    if lease.active_since is None or not lease.holdings:
         return False
-    first, run_end = lease.reservations[0], lease.active_since + lease.remaining
+    first, run_end = lease.holdings[0], lease.active_since + lease.remaining
     deadline = lease.request.deadline
     if first.closing is Closing.SHUTDOWN or run_end <= now or (deadline is not None and run_end > deadline):
         return False
     end = run_end + context.suspension.shutdown_time(lease.request)
-    whole = replace(lease, reservations=(replace(first, run_end=run_end, end=end, closing=Closing.SHUTDOWN),))
+    whole = replace(lease, holdings=(replace(first, run_end=run_end, end=end, closing=Closing.SHUTDOWN),))
     try:
         with plan.tentative():
-            plan.put(replace(lease, reservations=()))
+            plan.put(replace(lease, holdings=()))
             for other in reversed(context.plan.future_best_effort(now)):
                 if plan.has_room(whole, now, end):
                     break
@@ -150,7 +150,7 @@ def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
 def _waits_on(hosts: frozenset[int], lease: Lease, end: int) -> bool:
     """Whether a lease of which nothing has begun has a place on some of the hosts before an instant."""
     return lease.state in PLANNED_STATES and any(
-        r.start < end and not hosts.isdisjoint(r.assignment) for r in lease.reservations
+        r.start < end and not hosts.isdisjoint(r.assignment) for r in lease.holdings
     )
 
 
@@ -161,17 +161,17 @@ def back_sooner(context: PlanningContext, lease: Lease, now: int, earliest: int)
     :return: whether it is
     """
     plan = context.plan
-    if lease.kind is not LeaseKind.DEADLINE or lease.is_offered or not lease.reservations:
+    if lease.kind is not LeaseKind.DEADLINE or lease.is_offered or not lease.holdings:
         return False
-    has_begun = lease.state not in PLANNED_STATES or lease.reservations[0].first_instant <= now
-    if len(lease.reservations) < 2 and (has_begun or lease.saved_on is None):
+    has_begun = lease.state not in PLANNED_STATES or lease.holdings[0].first_instant <= now
+    if len(lease.holdings) < 2 and (has_begun or lease.saved_on is None):
         return False
-    kept = lease.reservations[:1] if has_begun else ()
+    kept = lease.holdings[:1] if has_begun else ()
     try:
         with plan.tentative():
-            loose = plan.put(replace(lease, reservations=kept))
+            loose = plan.put(replace(lease, holdings=kept))
             planned = plan_again(context, loose, max(earliest, lease.request.start or 0))
-            if planned.reservations[-1].run_end >= lease.reservations[-1].run_end:
+            if planned.holdings[-1].run_end >= lease.holdings[-1].run_end:
                 raise NotPlannableError("no better place")
     except NotPlannableError:
         return False

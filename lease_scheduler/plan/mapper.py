@@ -15,7 +15,7 @@ from lease_scheduler.plan.demand import Demand
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper
 
 
-class Greedy:
+class GreedyMapping:
     """Each host gets as many VMs as it can take before the next one (haizea F31, F33)."""
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
@@ -27,7 +27,7 @@ class Greedy:
         return taken
 
 
-GREEDY = Greedy()
+GREEDY = GreedyMapping()
 
 
 def map_vms(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil
 
+from lease_scheduler.model.holding import MigrationRound
 from lease_scheduler.model.lease import LeaseRequest, PreemptionMode
-from lease_scheduler.model.reservation import MigrationRound
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.plan.options import Migration, PlanningOptions
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.availability import Availability
-from lease_scheduler.plan.fitting import latest_end
+from lease_scheduler.plan.host_fit import latest_end
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Trials

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.plan.context import PlanningContext
 
 
@@ -19,7 +19,7 @@ def suspension_hours(context: PlanningContext, changes: Iterable[tuple[Lease | N
     for before, after in changes:
         if before is None:
             continue
-        if any(r.closing is Closing.SUSPEND and r not in before.reservations for r in after.reservations):
+        if any(r.closing is Closing.SUSPEND and r not in before.holdings for r in after.holdings):
             terms = after.request
             seconds += (context.suspend_estimate(terms) + context.resume_estimate(terms)) * terms.node_count
     return seconds / 3_600

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.model.reservation import Closing, MigrationRound, Reservation
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.migration import plan_migrations
 
 
-def build_reservation(
+def build_holding(
     context: PlanningContext,
     request: LeaseRequest,
     assignment: tuple[int, ...],
@@ -19,7 +19,7 @@ def build_reservation(
     remaining: int,
     saved_on: tuple[int, ...] | None,
     earliest: int,
-) -> Reservation | None:
+) -> Holding | None:
     """The reservation that makes the most of ``[start, end)``.
 
     It begins with a resumption if memory is saved, and ends with the shutdown if the whole remaining duration fits,
@@ -41,24 +41,24 @@ def build_reservation(
     done = run_start + remaining
     closed = done + suspension.shutdown_time(request)
     if closed <= end:
-        return Reservation(assignment, start, run_start, done, closed, Closing.SHUTDOWN, migrations)
+        return Holding(assignment, start, run_start, done, closed, Closing.SHUTDOWN, migrations)
     end -= context.options.suspend_buffer
     run_end = end - suspension.suspend_time(request, assignment)
     if run_end <= run_start or run_end >= done:
         return None
-    return Reservation(assignment, start, run_start, run_end, end, Closing.SUSPEND, migrations)
+    return Holding(assignment, start, run_start, run_end, end, Closing.SUSPEND, migrations)
 
 
 def cut_by_suspension(
-    context: PlanningContext, request: LeaseRequest, reservation: Reservation, at: int, now: int | None = None
-) -> Reservation:
+    context: PlanningContext, request: LeaseRequest, holding: Holding, at: int, now: int | None = None
+) -> Holding:
     """The reservation with a suspension in place of its end, so that the hosts are free at ``at``.
 
     :param now: at short notice the buffer ahead of ``at`` is as long as there is time for from now on; none to insist
     """
-    seconds = context.suspension.suspend_time(request, reservation.assignment)
+    seconds = context.suspension.suspend_time(request, holding.assignment)
     buffer = context.options.suspend_buffer
     if now is not None:
         buffer = min(buffer, max(0, at - now - seconds))
     end = at - buffer
-    return replace(reservation, run_end=end - seconds, end=end, closing=Closing.SUSPEND, charged=0)
+    return replace(holding, run_end=end - seconds, end=end, closing=Closing.SUSPEND, charged=0)

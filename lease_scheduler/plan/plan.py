@@ -9,16 +9,16 @@ from contextlib import contextmanager
 import numpy as np
 
 from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import PLANNED_STATES, LeaseState
 from lease_scheduler.plan.availability import FOREVER, Availability, BoolArray, IntArray
 from lease_scheduler.plan.demand import Demand, Demands
-from lease_scheduler.plan.differences import Part, changes_of
-from lease_scheduler.plan.need import Alike, Need
+from lease_scheduler.plan.differences import HoldingChange, changes_of
+from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 from lease_scheduler.plan.transfers.following import followed
-from lease_scheduler.plan.transfers.images import Images, NotInTimeError
+from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 
 _QUEUED_STATES = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
@@ -31,7 +31,7 @@ class ImageTooLateError(NotPlannableError):
     """There are hosts for a lease, but its disk image cannot be there when it starts."""
 
 
-class _TriedError(NotPlannableError):
+class _TrialOverError(NotPlannableError):
     """Ends a block that was entered only to see what would be."""
 
 
@@ -60,9 +60,9 @@ class Plan:
         self._queued_needing = np.zeros(len(self.classes), dtype=np.int64)
         self._waiting_to_start: dict[str, None] = {}
         self._holdings: dict[str, tuple[tuple[NodeSet, ...], tuple[int, ...], IntArray, IntArray]] = {}
-        self.needs: dict[str, Need] = {}
-        self.alike: dict[Hashable, Alike] = {}
-        self.images: Images | None = None
+        self.needs: dict[str, QueuedDemand] = {}
+        self.alike: dict[Hashable, DemandClass] = {}
+        self.images: ImagePlan | None = None
         self.puts = 0
         self._outages: dict[int, tuple[int, int]] = {}
         self._undo: list[tuple[str, Lease | None]] | None = None
@@ -79,7 +79,7 @@ class Plan:
         """
         lease = self._with_images(lease)
         old = self._note_change(lease)
-        if old is None or old.reservations != lease.reservations or old.request is not lease.request:
+        if old is None or old.holdings != lease.holdings or old.request is not lease.request:
             self.availability = self._applied(changes_of(old, lease))
         self._set(lease.lease_id, old, lease)
         return lease
@@ -115,7 +115,7 @@ class Plan:
     def remove(self, lease_id: str) -> None:
         """Drop a lease that has come to its end; it must hold nothing any more."""
         lease = self.leases[lease_id]
-        if lease.reservations:
+        if lease.holdings:
             raise LeaseSchedulerError(f"lease {lease_id} still holds hosts")
         self._set(lease_id, lease, None)
 
@@ -175,20 +175,20 @@ class Plan:
         """
         future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
         return sorted(
-            (lease for lease in future if lease.reservations[0].start > now and not self._waits_for_image_only(lease)),
+            (lease for lease in future if lease.holdings[0].start > now and not self._waits_for_image_only(lease)),
             key=lambda lease: lease.sequence,
         )
 
     def _waits_for_image_only(self, lease: Lease) -> bool:
         """Whether a lease starts as soon as its image is there."""
-        return self.images is not None and self.images.arrival(lease.lease_id) == lease.reservations[0].start
+        return self.images is not None and self.images.arrival(lease.lease_id) == lease.holdings[0].start
 
-    def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Reservation]]:
+    def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Holding]]:
         """Leases that hold something in ``[start, end)``, each with its first such reservation."""
         for lease in self.leases.values():
-            for reservation in lease.reservations:
-                if reservation.start < end and start < reservation.end:
-                    yield lease, reservation
+            for holding in lease.holdings:
+                if holding.start < end and start < holding.end:
+                    yield lease, holding
                     break
 
     def take_changes(self) -> list[tuple[Lease | None, Lease]]:
@@ -223,7 +223,7 @@ class Plan:
         """Whether the hosts of a lease's first reservation could hold it when it holds nothing of them yet."""
         if end <= start:
             return True
-        hosts, amounts = self.holding(lease.request, lease.reservations[0].assignment)
+        hosts, amounts = self.holding(lease.request, lease.holdings[0].assignment)
         return bool((self.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
 
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
@@ -248,7 +248,9 @@ class Plan:
         self._holdings[request.lease_id] = (request.nodes, assignment, hosts, amounts)
         return hosts, amounts
 
-    def _applied(self, changes: Iterable[tuple[LeaseRequest, Part]], base: Availability | None = None) -> Availability:
+    def _applied(
+        self, changes: Iterable[tuple[LeaseRequest, HoldingChange]], base: Availability | None = None
+    ) -> Availability:
         """An availability, the present one if none is given, with use added or taken away."""
         availability = self.availability if base is None else base
         parts = [
@@ -279,7 +281,7 @@ class Plan:
         changes = (
             (lease.request, (r.assignment, max(start, r.start), min(until, r.end), -1))
             for lease in leases
-            for r in lease.reservations
+            for r in lease.holdings
             if r.end > start and r.start < until
         )
         return self._applied(changes, base)
@@ -362,8 +364,8 @@ class Plan:
         try:
             with self.tentative():
                 yield
-                raise _TriedError("only tried")
-        except _TriedError:
+                raise _TrialOverError("only tried")
+        except _TrialOverError:
             pass
 
     # -- another site ------------------------------------------------------------------------------------
@@ -411,7 +413,7 @@ class Plan:
             (
                 (lease.request, (r.assignment, r.start, r.end, 1))
                 for lease in self.leases.values()
-                for r in lease.reservations
+                for r in lease.holdings
             ),
             (empty or Availability(self.availability.capacity)).forgotten(now),
         )

@@ -16,21 +16,21 @@ from lease_scheduler.plan.clearing import place_clearing
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.deadline import plan_deadline
 from lease_scheduler.plan.displacing import make_room
+from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.early_end import pull, pull_deadline_leases, replan_waiting
-from lease_scheduler.plan.exact import exact_reservation, find_room
+from lease_scheduler.plan.exact_placement import exact_holding, find_room
 from lease_scheduler.plan.interfaces import HostSelection, Mapper, Preemption
-from lease_scheduler.plan.keeping import Present
+from lease_scheduler.plan.largest_fit import most_that_fits
 from lease_scheduler.plan.mapper import GREEDY
-from lease_scheduler.plan.most import most_that_fits
 from lease_scheduler.plan.options import PlanningOptions, PreemptAt
 from lease_scheduler.plan.plan import NotPlannableError, Plan
 from lease_scheduler.plan.preemption import instants_of_room
-from lease_scheduler.plan.reach import Reach
-from lease_scheduler.plan.rest import plan_rest, with_place
-from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.present_hosts import PresentHosts
+from lease_scheduler.plan.queue_filter import QueueFilter
+from lease_scheduler.plan.remaining_work import plan_rest, with_place
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.plan.transfers.caches import ImageCaches
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.plan.transfers.preference import CachedFirst, HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
@@ -76,7 +76,7 @@ class Planner:
         if self.ahead is not None:
             selection = CachedFirst(selection, self.caches)
         elif transfers is not None:
-            self.plan.images = Images(transfers)
+            self.plan.images = ImagePlan(transfers)
             selection = HoldersFirst(selection, lambda: self.plan.images)
         self.options = options
         self.unbuffered = SuspensionModel(options, self.plan.share_of_host)
@@ -97,7 +97,7 @@ class Planner:
 
     # -- requests ----------------------------------------------------------------------------------------
 
-    def place(self, lease: Lease, now: int, *, start: int | None = None, present: Present | None = None) -> Lease:
+    def place(self, lease: Lease, now: int, *, start: int | None = None, present: PresentHosts | None = None) -> Lease:
         """Give a pending reservation, immediate or deadline lease its place at once.
 
         :param start: when a reservation or immediate lease begins, if not when its terms say
@@ -115,7 +115,7 @@ class Planner:
             start = now if lease.request.start is None else lease.request.start
         return self._place_from(lease, start, now, present)
 
-    def _place_at_once(self, lease: Lease, now: int, present: Present | None) -> Lease:
+    def _place_at_once(self, lease: Lease, now: int, present: PresentHosts | None) -> Lease:
         """Where its image is; elsewhere only if that can be brought from now on (Sotomayor 2010, section 6.1)."""
         try:
             return self._place_from(lease, now, now, present)
@@ -126,7 +126,7 @@ class Planner:
                 raise
         return self._place_from(lease, later, now, present)
 
-    def _place_from(self, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
+    def _place_from(self, lease: Lease, start: int, now: int, present: PresentHosts | None) -> Lease:
         """A reservation or immediate lease from an instant on, or as soon after it as others can be suspended."""
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
@@ -144,7 +144,9 @@ class Planner:
                     return self.plan.put(replace(placed, reason=starts_later(later - start)))
             raise
 
-    def _place_at(self, context: PlanningContext, lease: Lease, start: int, now: int, present: Present | None) -> Lease:
+    def _place_at(
+        self, context: PlanningContext, lease: Lease, start: int, now: int, present: PresentHosts | None
+    ) -> Lease:
         """A reservation or immediate lease from exactly this instant on."""
         if lease.request.moves_others:
             return place_clearing(
@@ -156,7 +158,7 @@ class Planner:
             room = find_room(context, lease.request, start, end, now, may_preempt=may_preempt, present=present)
             if not room.is_made:
                 make_room(context, room.in_the_way, start, end, now)
-            return self.plan.put(with_place(lease, exact_reservation(context, lease.request, room.assignment, start)))
+            return self.plan.put(with_place(lease, exact_holding(context, lease.request, room.assignment, start)))
 
     def place_most(
         self,
@@ -165,7 +167,7 @@ class Planner:
         now: int,
         *,
         start: int | None = None,
-        present: Present | None = None,
+        present: PresentHosts | None = None,
     ) -> Lease:
         """Give a pending reservation, immediate or deadline lease as many VMs as ``place`` has room for.
 
@@ -211,13 +213,13 @@ class Planner:
         needed = self.plan.needed_by_whole_queue()
         if not may_wait and self.plan.availability.is_full(now, needed):
             return
-        reach = Reach(self.context, now)
+        reach = QueueFilter(self.context, now)
         for lease in self.plan.queued():
-            reservation = None
+            holding = None
             if may_wait or not reach.is_too_short(lease):
-                reservation = place_soonest(self.context, lease, now, may_wait=may_wait)
-            if reservation is not None:
-                placed: Lease | None = with_place(lease, reservation)
+                holding = place_soonest(self.context, lease, now, may_wait=may_wait)
+            if holding is not None:
+                placed: Lease | None = with_place(lease, holding)
                 if agree is not None and placed is not None:
                     placed = agree(placed)
                 if placed is None:
@@ -262,9 +264,9 @@ class Planner:
         :return: its value in the plan
         """
         first = now if earliest is None else max(now, earliest)
-        pull(self.context, lease, first, lease.reservations[-1].end)
+        pull(self.context, lease, first, lease.holdings[-1].end)
         return self.plan.leases[lease.lease_id]
 
     def release(self, lease: Lease) -> Lease:
         """Let a lease hold nothing any more, now or later."""
-        return self.plan.put(replace(lease, reservations=()))
+        return self.plan.put(replace(lease, holdings=()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest, PreemptionMode
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.interfaces import Victim
@@ -33,24 +33,24 @@ _COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
     """Leases that could make room in ``[start, end)``, the best victim first; equal scores in order of submission."""
     found = []
-    for lease, reservation in context.plan.overlapping(start, end):
+    for lease, holding in context.plan.overlapping(start, end):
         victim = lease.request
         if not victim.preemptible or victim.preemption_mode is PreemptionMode.NONE or not victim.nodes:
             continue
         if lease.is_offered:
             continue
-        suspended = _can_be_cut(context, lease, reservation, start, now)
+        suspended = _can_be_cut(context, lease, holding, start, now)
         if not suspended and (lease.state not in _INTERRUPTIBLE or _shuts_down(lease)):
             continue
         if not suspended and not _has_grace(context, lease, start, now):
             continue
         if context.options.room_lead is RoomLead.STRICT and not suspended and _has_work_to_save(context, lease):
             continue
-        run_so_far = max(0, start - reservation.run_start)
+        run_so_far = max(0, start - holding.run_start)
         overhead = 0
         if context.suspension.can_suspend(victim):
             overhead = context.suspend_estimate(victim) + context.resume_estimate(victim)
-        remaining = remaining_before(lease, reservation) - (run_so_far if overhead else 0)
+        remaining = remaining_before(lease, holding) - (run_so_far if overhead else 0)
         score = context.preemption.score(request, Victim(lease, max(1, remaining), overhead), start)
         if score >= 0:
             found.append((-score, lease.sequence, lease))
@@ -80,18 +80,18 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
     if context.options.room_lead is not RoomLead.STRICT:
         return []
     found = set()
-    for lease, reservation in context.plan.overlapping(start, start + 1):
+    for lease, holding in context.plan.overlapping(start, start + 1):
         request = lease.request
         if lease.state is LeaseState.SUSPENDING:
-            found.add(reservation.end)
+            found.add(holding.end)
         elif (
             not lease.is_offered
             and (lease.active_since is not None or lease.state in _COMING_BACK)
             and context.suspension.can_suspend(request)
         ):
-            begin = max(_earliest(context, lease, now), reservation.run_start + 1)
-            seconds = context.suspension.suspend_time(request, reservation.assignment)
-            found.add(min(begin + seconds + context.options.suspend_buffer, reservation.end))
+            begin = max(_earliest(context, lease, now), holding.run_start + 1)
+            seconds = context.suspension.suspend_time(request, holding.assignment)
+            found.add(min(begin + seconds + context.options.suspend_buffer, holding.end))
     instants = sorted(instant for instant in found if start < instant < end)
     step = -(-len(instants) // _MOST_ATTEMPTS) or 1
     # The last one is the best: by then everybody can be out of the way.
@@ -103,18 +103,18 @@ def _shuts_down(lease: Lease) -> bool:
     return lease.state is LeaseState.ACTIVE and lease.active_since is None
 
 
-def remaining_before(lease: Lease, reservation: Reservation) -> int:
+def remaining_before(lease: Lease, holding: Holding) -> int:
     """Seconds that a lease still has to run when one of its reservations begins."""
-    return lease.remaining - sum(yet_to_run(lease, r) for r in lease.reservations if r.start < reservation.start)
+    return lease.remaining - sum(yet_to_run(lease, r) for r in lease.holdings if r.start < holding.start)
 
 
-def yet_to_run(lease: Lease, reservation: Reservation) -> int:
+def yet_to_run(lease: Lease, holding: Holding) -> int:
     """Seconds of a lease's run in one of its reservations that are not counted as run already."""
     # What ran before a suspension that is going on was counted when that began.
-    if lease.state is LeaseState.SUSPENDING and reservation is lease.reservations[0]:
+    if lease.state is LeaseState.SUSPENDING and holding is lease.holdings[0]:
         return 0
-    charged = reservation.charged if reservation.closing is Closing.SUSPEND else 0
-    return reservation.run_end - reservation.run_start - charged
+    charged = holding.charged if holding.closing is Closing.SUSPEND else 0
+    return holding.run_end - holding.run_start - charged
 
 
 def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
@@ -123,45 +123,45 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
     It is suspended in time if it can be and has run long enough for that to be worth it. Otherwise it goes back to its
     queue: at once if nothing of it runs, else now or at ``at`` as the options say, and its work is lost.
     """
-    kept = tuple(r for r in lease.reservations if r.end <= at)
-    current = next((r for r in lease.reservations if r.start < at < r.end), None)
+    kept = tuple(r for r in lease.holdings if r.end <= at)
+    current = next((r for r in lease.holdings if r.start < at < r.end), None)
     if current is not None and _can_be_cut(context, lease, current, at, now):
-        return context.plan.put(replace(lease, reservations=(*kept, _cut(context, lease, current, at, now))))
+        return context.plan.put(replace(lease, holdings=(*kept, _cut(context, lease, current, at, now))))
     if context.options.room_lead is RoomLead.CHARGE and _has_work_to_save(context, lease) and not kept:
         return context.plan.put(_saved_in_no_time(context, lease, at))
-    if current is not None and lease.state is LeaseState.ACTIVE and current is lease.reservations[0]:
+    if current is not None and lease.state is LeaseState.ACTIVE and current is lease.holdings[0]:
         if context.options.preempt_at is PreemptAt.START and at > now:
             killed = replace(current, run_end=at, end=at, closing=Closing.KILL)
-            return context.plan.put(replace(lease, reservations=(killed,)))
+            return context.plan.put(replace(lease, holdings=(killed,)))
         return context.plan.put(lost_work(lease, "preempted without its state being saved"))
     if lease.active_since is not None and not kept:
         # It has only just begun.
         return context.plan.put(lost_work(lease, "preempted when it had just begun"))
     if kept:
         # What comes before goes on; the lease is planned again when that is over.
-        return context.plan.put(replace(lease, reservations=kept))
+        return context.plan.put(replace(lease, holdings=kept))
     return context.plan.put(back_to_queue(lease, "its place was preempted before it began"))
 
 
 def _saved_in_no_time(context: PlanningContext, lease: Lease, at: int) -> Lease:
     """A running lease that is suspended at an instant, as if that took no time, and pays for it with its work."""
-    first = lease.reservations[0]
+    first = lease.holdings[0]
     done = lease.accumulated + max(0, at - first.run_start)
     charged = min(done, context.suspension.suspend_time(lease.request, first.assignment))
     saved = replace(first, run_end=at, end=at, closing=Closing.SUSPEND, charged=charged)
-    return replace(lease, reservations=(saved,))
+    return replace(lease, holdings=(saved,))
 
 
 def back_to_queue(lease: Lease, reason: str) -> Lease:
     """A lease of which nothing has begun, without its place."""
     state = LeaseState.SUSPENDED_QUEUED if lease.state in SUSPENDED_STATES else LeaseState.QUEUED
-    return lease.to(state, reason=reason, reservations=())
+    return lease.to(state, reason=reason, holdings=())
 
 
 def lost_work(lease: Lease, reason: str) -> Lease:
     """A running lease back in the queue, to start from the beginning."""
     return replace(
-        lease.to(LeaseState.QUEUED, reason=reason), reservations=(), accumulated=0, saved_on=None, active_since=None
+        lease.to(LeaseState.QUEUED, reason=reason), holdings=(), accumulated=0, saved_on=None, active_since=None
     )
 
 
@@ -170,26 +170,26 @@ def _earliest(context: PlanningContext, lease: Lease, now: int) -> int:
     return now if lease.active_since is None else now + context.options.preemption_grace
 
 
-def _cut(context: PlanningContext, lease: Lease, reservation: Reservation, at: int, now: int) -> Reservation:
-    return cut_by_suspension(context, lease.request, reservation, at, _earliest(context, lease, now))
+def _cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now: int) -> Holding:
+    return cut_by_suspension(context, lease.request, holding, at, _earliest(context, lease, now))
 
 
-def _can_be_cut(context: PlanningContext, lease: Lease, reservation: Reservation, at: int, now: int) -> bool:
+def _can_be_cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now: int) -> bool:
     """Whether a suspension that is over at ``at`` can be put into the reservation."""
     request = lease.request
-    if not context.suspension.can_suspend(request) or not reservation.start < at:
+    if not context.suspension.can_suspend(request) or not holding.start < at:
         return False
-    if reservation.closing is Closing.SHUTDOWN and reservation.run_end < now:
+    if holding.closing is Closing.SHUTDOWN and holding.run_end < now:
         return False
-    cut = _cut(context, lease, reservation, at, now)
-    resuming = reservation.run_start > reservation.start
+    cut = _cut(context, lease, holding, at, now)
+    resuming = holding.run_start > holding.start
     # However short a run was, its work is lost if it is not suspended; the threshold is for runs that are planned.
     must_be_saved = context.options.room_lead is RoomLead.STRICT and (
         lease.active_since is not None or lease.state in _COMING_BACK
     )
     return (
-        cut.run_end > max(reservation.run_start, _earliest(context, lease, now) - 1)
-        and cut.run_end <= reservation.run_end
-        and (must_be_saved or at - reservation.run_start >= context.threshold(request, resuming=resuming))
+        cut.run_end > max(holding.run_start, _earliest(context, lease, now) - 1)
+        and cut.run_end <= holding.run_end
+        and (must_be_saved or at - holding.run_start >= context.threshold(request, resuming=resuming))
         and lease.state is not LeaseState.SUSPENDING
     )

@@ -8,13 +8,13 @@ from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.clearing import InTheWayError
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.earliest_fit import place_soonest
 from lease_scheduler.plan.explain import Refusal, explain, too_large
-from lease_scheduler.plan.most import most_that_fits, with_counts
+from lease_scheduler.plan.largest_fit import most_that_fits, with_counts
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.rest import with_place
-from lease_scheduler.plan.soonest import place_soonest
+from lease_scheduler.plan.remaining_work import with_place
 from lease_scheduler.plan.trials import Counts, kinds_of, losing
 
 
@@ -76,11 +76,9 @@ def quote(
             if request.kind is LeaseKind.BEST_EFFORT:
                 if least is not None:
                     lease = plan.put(Lease(most_on_site(planner.context, request, least), sequence, lease.state))
-                reservation = place_soonest(
-                    planner.context, lease, now if earliest is None else earliest, may_wait=True
-                )
-                if reservation is not None:
-                    lease = plan.put(with_place(lease, reservation))
+                holding = place_soonest(planner.context, lease, now if earliest is None else earliest, may_wait=True)
+                if holding is not None:
+                    lease = plan.put(with_place(lease, holding))
             elif least is None:
                 lease = planner.place(lease, now)
             else:
@@ -88,7 +86,7 @@ def quote(
             changed = [
                 (old, plan.leases[lease_id])
                 for lease_id, old in before.items()
-                if plan.leases[lease_id].reservations != old.reservations
+                if plan.leases[lease_id].holdings != old.holdings
             ]
     except NotPlannableError as error:
         return Quote(refusal=refusal_of(planner, smallest, now, error))
@@ -115,14 +113,14 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
         for more, has in zip(terms.nodes, lease.request.nodes, strict=False)
         if more.count > has.count
     ]
-    left = 0 if not lease.reservations else lease.reservations[0].run_end - now
+    left = 0 if not lease.holdings else lease.holdings[0].run_end - now
     if terms.kind is not LeaseKind.RESERVATION or not wanted or left <= 0:
         return ""
     request = replace(terms, lease_id=f"{lease.lease_id}-more", nodes=tuple(wanted), start=now, duration=left)
     found = quote(planner, request, lease.sequence, now)
     if found.lease is None:
         return ""
-    wait = found.lease.reservations[0].run_start - now
+    wait = found.lease.holdings[0].run_start - now
     nodes = request.node_count
     return f"; a lease of its own with the {nodes} additional nodes would be granted, starting {wait} s from now"
 

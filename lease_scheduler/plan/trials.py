@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, PreemptionMode
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import exact_reservation, find_room
+from lease_scheduler.plan.exact_placement import exact_holding, find_room
 from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
@@ -31,7 +31,7 @@ class Trial:
     :ivar preempted: leases that would lose some of what they hold, by kind
     """
 
-    place: Reservation
+    place: Holding
     preempted: Counts
 
 
@@ -81,11 +81,11 @@ class Trials:
             room = find_room(context, request, start, end, self._now, may_preempt=True)
             lost: Iterable[Lease] = room.in_the_way
             # A deadline lease may be moved and lose nothing, and so may one that only stops its servers by then.
-            if room.is_made or any(all(r.run_end <= start for r in lease.reservations) for lease in lost):
+            if room.is_made or any(all(r.run_end <= start for r in lease.holdings) for lease in lost):
                 if not room.is_made:
                     make_room(context, room.in_the_way, start, end, self._now)
                 lost = losing((old, plan.leases[old.lease_id]) for old in room.in_the_way)
-            place = exact_reservation(context, request, room.assignment, start)
+            place = exact_holding(context, request, room.assignment, start)
         return Trial(place, kinds_of(lost))
 
     def _of_any(self, request: LeaseRequest) -> Trial:
@@ -97,7 +97,7 @@ class Trials:
             lost = losing(
                 (old, plan.leases[lease_id]) for lease_id, old in before.items() if lease_id != request.lease_id
             )
-        return Trial(lease.reservations[0], kinds_of(lost))
+        return Trial(lease.holdings[0], kinds_of(lost))
 
     def first_granted(
         self, request_at: Callable[[int], LeaseRequest], earliest: int, latest: int
@@ -173,7 +173,7 @@ class Trials:
             terms = lease.request
             if not terms.preemptible or terms.preemption_mode is PreemptionMode.NONE or lease.is_offered:
                 continue
-            if not lease.reservations or lease.reservations[-1].end <= start:
+            if not lease.holdings or lease.holdings[-1].end <= start:
                 continue
             if preemption.score(shortest, Victim(lease, 1, 0), start) >= 0:
                 found.append(lease)
@@ -187,7 +187,7 @@ def losing(changes: Iterable[tuple[Lease, Lease]]) -> list[Lease]:
 
 def loses(old: Lease, new: Lease) -> bool:
     """Whether a lease has less of its run planned than before, or it is interrupted."""
-    return len(new.reservations) > len(old.reservations) or _planned_run(new) < _planned_run(old)
+    return len(new.holdings) > len(old.holdings) or _planned_run(new) < _planned_run(old)
 
 
 def kinds_of(leases: Iterable[Lease]) -> Counts:
@@ -196,4 +196,4 @@ def kinds_of(leases: Iterable[Lease]) -> Counts:
 
 
 def _planned_run(lease: Lease) -> int:
-    return sum(r.run_end - r.run_start for r in lease.reservations)
+    return sum(r.run_end - r.run_start for r in lease.holdings)

@@ -64,7 +64,7 @@ def _reservation(lease: Lease, record: ReservationRecord) -> dict[str, Any]:
 
 def _span(lease: Lease) -> tuple[int, int]:
     """Return start and end: what was promised, was granted, or comes nearest to that."""
-    request, held = lease.request, lease.reservations
+    request, held = lease.request, lease.holdings
     planned = (held[0].run_start, held[-1].run_end) if held else (lease.started, lease.ended)
     if lease.kind is LeaseKind.RESERVATION and request.start is not None:
         is_early = lease.ended is not None and lease.ended > request.start

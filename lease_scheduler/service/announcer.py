@@ -20,7 +20,7 @@ def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[
     """Name of the compute host -> instant at which the next lease begins there, if that is within the horizon."""
     found: dict[str, int] = {}
     for lease in leases:
-        for reservation in lease.reservations:
+        for reservation in lease.holdings:
             if not now < reservation.start <= now + horizon:
                 continue
             for number in reservation.hosts:

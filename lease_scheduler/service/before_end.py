@@ -76,5 +76,5 @@ class BeforeEnd:
             and not self._is_busy(lease.lease_id)
             and document.saved_nodes(by_default=self._saves_by_default)
         ):
-            hosts = lease.reservations[0].assignment
+            hosts = lease.holdings[0].assignment
             self._work.begin(Operation(OperationKind.SNAPSHOT, lease.lease_id, hosts, now, now))

@@ -72,12 +72,12 @@ def move_of(
     name_of: Callable[[int], str],
 ) -> str:
     """Return between which hosts a lease moved and why, or an empty text if it did not."""
-    if before is None or not before.reservations or not after.reservations or after.is_final:
+    if before is None or not before.holdings or not after.holdings or after.is_final:
         return ""
     if before.state in SUSPENDED_STATES or after.state in SUSPENDED_STATES:
         # Nothing of it is on a host that could be left.
         return ""
-    old, new = before.reservations[0].hosts, after.reservations[0].hosts
+    old, new = before.holdings[0].hosts, after.holdings[0].hosts
     left, taken = sorted(old - new), sorted(new - old)
     if not left:
         return ""
@@ -97,12 +97,12 @@ def _names(hosts: Iterable[int], name_of: Callable[[int], str]) -> str:
 
 
 def _maintained(before: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]) -> set[int]:
-    held = before.reservations[0]
+    held = before.holdings[0]
     return {
         host
         for other in leases
         if other.lease_id in documents and documents[other.lease_id].maintenance
-        for r in other.reservations
+        for r in other.holdings
         if r.start < held.end and held.start < r.end
         for host in r.hosts
     }
@@ -112,16 +112,16 @@ def _preemptor(
     before: Lease | None, after: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]
 ) -> str:
     """Describe the lease that a lease makes room for, or return an empty text if that is not known."""
-    if before is None or not before.reservations:
+    if before is None or not before.holdings:
         return ""
-    held = before.reservations[0]
+    held = before.holdings[0]
     # A lease that is suspended still holds its hosts until the other one has them.
-    until = after.reservations[0].end if after.state is _S.SUSPENDING and after.reservations else held.start
+    until = after.holdings[0].end if after.state is _S.SUSPENDING and after.holdings else held.start
     found = [
         (r.start, -other.sequence, other)
         for other in leases
         if other.lease_id != after.lease_id and other.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
-        for r in other.reservations
+        for r in other.holdings
         if r.end > until and not r.hosts.isdisjoint(held.hosts)
     ]
     if not found:

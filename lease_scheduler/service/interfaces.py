@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from lease_scheduler.engine.records import Changes, Message, Snapshot
+from lease_scheduler.engine.records import Message, Snapshot, StoreChanges
 from lease_scheduler.engine.units import Units
 
 
@@ -22,7 +22,7 @@ class ServiceStore(Protocol):
         """Everything that is live."""
         ...
 
-    def commit(self, changes: Changes) -> int:
+    def commit(self, changes: StoreChanges) -> int:
         """Write everything in one transaction; the revision of the site."""
         ...
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.engine.records import Changes
+from lease_scheduler.engine.records import StoreChanges
 
 LOG = logging.getLogger(__name__)
 
@@ -14,7 +14,7 @@ LOG = logging.getLogger(__name__)
 _MOST_NAMED = 8
 
 
-def log_written(changes: Changes, orders: Iterable[Order]) -> None:
+def log_written(changes: StoreChanges, orders: Iterable[Order]) -> None:
     """Say what has been written down, and what the cloud is told next.
 
     :param orders: those that follow from it

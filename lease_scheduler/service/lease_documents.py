@@ -152,8 +152,8 @@ def _counted_from(lease: Lease, now: int) -> int:
     """Where the length of a lease that has begun begins: also servers that came late leave at its end."""
     if lease.kind is LeaseKind.RESERVATION and lease.request.start is not None:
         return lease.request.start
-    if lease.kind is LeaseKind.IMMEDIATE and lease.reservations:
-        return lease.reservations[0].run_end - lease.request.duration
+    if lease.kind is LeaseKind.IMMEDIATE and lease.holdings:
+        return lease.holdings[0].run_end - lease.request.duration
     return now
 
 
@@ -161,10 +161,10 @@ def moved_before_end(document: LeaseDocument, given: int | None, end_before: int
     """The consumer is told as long before the new end as before the old one, and again if he had been told."""
     if given is not None:
         return replace(document, before_end=given, before_end_done=False)
-    if document.before_end is None or end_before is None or not lease.reservations:
+    if document.before_end is None or end_before is None or not lease.holdings:
         return document
     notice = end_before - document.before_end
-    return replace(document, before_end=lease.reservations[-1].run_end - notice, before_end_done=False)
+    return replace(document, before_end=lease.holdings[-1].run_end - notice, before_end_done=False)
 
 
 def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:

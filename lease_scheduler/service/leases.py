@@ -193,7 +193,7 @@ class Leases:
 
     def _granted(self, lease: Lease) -> Answer:
         """A lease that there is a place for, as it is told."""
-        held, endless = lease.reservations, lease.request.duration >= UNLIMITED
+        held, endless = lease.holdings, lease.request.duration >= UNLIMITED
         return {
             "granted": True,
             "reason": "",
@@ -322,7 +322,7 @@ class Leases:
             replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
         )
         if "before_end" in changes or "end" in changes:
-            end_before = lease.reservations[-1].run_end if lease.reservations else None
+            end_before = lease.holdings[-1].run_end if lease.holdings else None
             updated = moved_before_end(updated, changes.get("before_end"), end_before, value)
         self._documents.put(updated)
         self._note_price(lease, value)
@@ -369,7 +369,7 @@ class Leases:
                 on_end=changes.get("on_end") or document.on_end,
                 updated_at=site.work.now,
             )
-            end_before = lease.reservations[-1].run_end if lease.reservations else None
+            end_before = lease.holdings[-1].run_end if lease.holdings else None
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)
             if "before_end" in changes or "end" in changes:
@@ -431,9 +431,9 @@ class Leases:
     def _follow(self, change: Change) -> None:
         """Have the cloud follow other terms of a lease whose VMs run; of other hosts the engine tells it itself."""
         before, after = change.before, change.after
-        if after.active_since is None or after.is_final or not after.reservations:
+        if after.active_since is None or after.is_final or not after.holdings:
             return
-        if before.active_since is None or before.reservations[0].assignment == after.reservations[0].assignment:
+        if before.active_since is None or before.holdings[0].assignment == after.holdings[0].assignment:
             self._site.adjust(after)
 
     def end(self, context: Document, lease_id: str) -> Answer:
@@ -472,7 +472,7 @@ class Leases:
                     raise RefusedError(404, f"there is no host {sorted(unknown)[0]} in the pool", "hosts")
             else:
                 # What else is in the pool is not for the project to find out.
-                held = {number for each in site.work.leases[lease_id].reservations for number in each.hosts}
+                held = {number for each in site.work.leases[lease_id].holdings for number in each.hosts}
                 own = {site.engine.site.hosts[number].name for number in held}
                 if not names <= own:
                     raise RefusedError(404, f"the lease is not on host {sorted(set(hosts_away) - own)[0]}", "hosts")

@@ -20,7 +20,7 @@ _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
-    held = lease.reservations
+    held = lease.holdings
     return {
         **announced(lease, document),
         "payload_version": PAYLOAD_VERSION,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.records import Changes, Intent
+from lease_scheduler.engine.records import Intent, StoreChanges
 from lease_scheduler.model.host import Site
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
 
-def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: Changes | None = None) -> Order:
+def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: StoreChanges | None = None) -> Order:
     """An intent with all that a cloud needs to carry it out.
 
     :param changes: what is written with the intent, in which a lease may be that is over already
@@ -30,7 +30,7 @@ def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: Changes | No
         hosts=tuple(site.hosts[number].name for number in operation.assignment),
         request=lease.request,
         document=document,
-        start=lease.reservations[0].run_start if lease.reservations else operation.due,
+        start=lease.holdings[0].run_start if lease.holdings else operation.due,
         step=intent.step,
         is_over=operation.kind is OperationKind.STOP,
         without=frozenset(site.hosts[number].name for number in operation.without),

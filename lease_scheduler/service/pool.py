@@ -187,7 +187,7 @@ class PoolKeeper:
             return
         number = self._site.store.units.number(str(host.host_id))
         for lease in self._site.engine.live_leases():
-            if not any(number in reservation.assignment for reservation in lease.reservations):
+            if not any(number in reservation.assignment for reservation in lease.holdings):
                 continue
             for record in self._site.work.documents[lease.lease_id].reservations:
                 used = changed & _asked_for(record.terms)
@@ -208,7 +208,7 @@ class PoolKeeper:
             holders = [
                 lease.lease_id
                 for lease in site.engine.live_leases()
-                if any(number in reservation.assignment for reservation in lease.reservations)
+                if any(number in reservation.assignment for reservation in lease.holdings)
             ]
             if holders:
                 raise RefusedError(409, f"host {host.name} is held by lease {holders[0]}; move or delete it first")
@@ -269,7 +269,7 @@ class PoolKeeper:
             if record is None:
                 raise RefusedError(404, f"there is no floating IP {floatingip_id} in the pool")
             number = site.store.units.number(floatingip_id)
-            if any(number in r.assignment for lease in site.engine.live_leases() for r in lease.reservations):
+            if any(number in r.assignment for lease in site.engine.live_leases() for r in lease.holdings):
                 raise RefusedError(409, f"floating IP {record.floating_ip_address} is held by a lease")
             del site.floating_ips[floatingip_id]
             site.work.changes.floating_ips[floatingip_id] = None

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from heapq import heappop, heappush
 
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
@@ -64,7 +64,7 @@ class PreemptionWarnings:
 
 def preempted_at(lease: Lease) -> int | None:
     """When the servers of a running lease will be put away or lost; none if it runs to its end."""
-    if lease.active_since is None or not lease.reservations:
+    if lease.active_since is None or not lease.holdings:
         return None
-    first = lease.reservations[0]
+    first = lease.holdings[0]
     return None if first.closing is Closing.SHUTDOWN else first.run_end

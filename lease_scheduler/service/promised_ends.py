@@ -24,7 +24,7 @@ def promised_end(lease: Lease) -> int | None:
     While its servers are started or brought back the end is open: what promises work rather than an interval ends the
     later the later they are there, and what was saved must not be refused its own hosts because that takes long.
     """
-    return lease.reservations[0].end if lease.active_since is not None else None
+    return lease.holdings[0].end if lease.active_since is not None else None
 
 
 class PromisedEnds:

@@ -143,7 +143,7 @@ def _presence(lease: Lease) -> Presence | None:
 
 
 def _order(lease: Lease, leases: Leases) -> Order:
-    planned = lease.reservations[0] if lease.reservations else None
+    planned = lease.holdings[0] if lease.holdings else None
     assignment = planned.assignment if planned is not None else ()
     hosts = tuple(leases.site.hosts[number].name for number in assignment)
     return Order(
@@ -201,7 +201,7 @@ def _has_its_hosts(lease: Lease, footprint: Footprint, site: Site) -> bool:
 
 def compute_hosts(lease: Lease, site: Site) -> frozenset[str]:
     """Names of the compute hosts that a lease has; addresses are none."""
-    hosts = (site.hosts[number] for number in lease.reservations[0].assignment)
+    hosts = (site.hosts[number] for number in lease.holdings[0].assignment)
     return frozenset(host.name for host in hosts if FLOATING_IP not in host.capacity)
 
 

@@ -81,7 +81,7 @@ class Repairs:
         lease = self._engine.lease(lease_id)
         assert lease is not None
         now = self._work.now
-        self._work.begin(Operation(OperationKind.ADJUST, lease_id, lease.reservations[0].assignment, now, now))
+        self._work.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
 
     def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference]) -> None:
         """Capacity of a lease that somebody else has is told of as a failed host is, until it is held again."""
@@ -92,7 +92,7 @@ class Repairs:
             LOG.error("lease %s has lost capacity: %s", lease.lease_id, difference.detail)
             self._short.add(lease.lease_id)
             hosts = self._engine.site.hosts
-            assignment = lease.reservations[0].assignment
+            assignment = lease.holdings[0].assignment
             vms = tuple(vm for vm, number in enumerate(assignment) if hosts[number].name == difference.host)
             self._work.note(lease, f"it lacks capacity: {difference.detail}")
             self._work.hosts_lost(lease, vms, replaced=False)

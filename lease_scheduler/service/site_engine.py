@@ -9,7 +9,7 @@ from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import Admission, Penalty
-from lease_scheduler.engine.records import Changes
+from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
@@ -125,7 +125,7 @@ class SiteEngine(SitePlan):
 
     # -- what was written ------------------------------------------------------------------------------------
 
-    def _carry_out(self, changes: Changes, orders: Sequence[Order]) -> None:
+    def _carry_out(self, changes: StoreChanges, orders: Sequence[Order]) -> None:
         for lease in changes.leases.values():
             self._ends.note(lease)
         if changes.messages and self.on_written is not None:

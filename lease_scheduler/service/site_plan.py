@@ -13,7 +13,7 @@ from threading import Condition, RLock
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import UNAWAITED, Admission, Operation, OperationKind, Penalty
-from lease_scheduler.engine.records import Changes, FloatingIpRecord, HostRecord, SeriesRecord
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, SeriesRecord, StoreChanges
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
@@ -271,7 +271,7 @@ class SitePlan(ABC):
             self._bring(transfer)
 
     @abstractmethod
-    def _carry_out(self, changes: Changes, orders: Sequence[Order]) -> None:
+    def _carry_out(self, changes: StoreChanges, orders: Sequence[Order]) -> None:
         """Have done and told what was written."""
 
     @abstractmethod
@@ -332,7 +332,7 @@ class SitePlan(ABC):
 
     def adjust(self, lease: Lease) -> None:
         """Have the cloud follow a change of a lease whose VMs run."""
-        assignment = lease.reservations[0].assignment
+        assignment = lease.holdings[0].assignment
         now = self.work.now
         self.work.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 

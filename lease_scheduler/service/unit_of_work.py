@@ -10,11 +10,11 @@ from threading import Lock
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, Operation, OperationKind
 from lease_scheduler.engine.records import (
     BreachRecord,
-    Changes,
     Intent,
     LeaseDocument,
     Message,
     RevenueRecord,
+    StoreChanges,
     Transition,
     UsageRecord,
 )
@@ -59,7 +59,7 @@ class UnitOfWork:
         #: Leases whose terms cannot be kept, with what their consumers say of them, until others are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._next_intent = next_intent
-        self._changes = Changes(0)
+        self._changes = StoreChanges(0)
         self._open: dict[str, list[Intent]] = {}
         self._lock = Lock()
         # Leases of which hosts may have something, and those that are being ended in an orderly way.
@@ -117,7 +117,7 @@ class UnitOfWork:
     # -- what the rest of the service adds ----------------------------------------------------------------
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> StoreChanges:
         """What has been collected."""
         return self._changes
 
@@ -141,11 +141,11 @@ class UnitOfWork:
         """Have a notification sent."""
         self._changes.messages.append(message)
 
-    def take(self, now: int) -> tuple[Changes, list[Intent]]:
+    def take(self, now: int) -> tuple[StoreChanges, list[Intent]]:
         """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
         for lease_id in [key for key, lease in self._changes.leases.items() if self._leaves_something(lease)]:
             self.discard(lease_id, now)
-        changes, self._changes = self._changes, Changes(0)
+        changes, self._changes = self._changes, StoreChanges(0)
         changes.instant = now
         changes.revenue += [record for lease in changes.leases.values() for record in self._revenue(lease)]
         refused = [lease_id for lease_id, lease in changes.leases.items() if self._was_refused(lease)]

@@ -33,7 +33,7 @@ def check_plan(plan: Plan, now: int) -> None:
     _check_images(plan, now)
     for lease in plan.leases.values():
         previous_end = 0
-        for reservation in lease.reservations:
+        for reservation in lease.holdings:
             phases = (reservation.start, reservation.run_start, reservation.run_end, reservation.end)
             if list(phases) != sorted(phases) or reservation.start < previous_end:
                 raise InvariantError(f"at {now}: lease {lease.lease_id} has reservations out of order")
@@ -69,7 +69,7 @@ def _check_images(plan: Plan, now: int) -> None:
             raise InvariantError(f"at {now}: lease {lease_id} counts on images that do not come")
     for lease in plan.leases.values():
         if lease.state is LeaseState.ACTIVE and lease.request.software is not None:
-            hosts = lease.reservations[0].hosts
+            hosts = lease.holdings[0].hosts
             if images.outstanding(lease.lease_id, hosts) or not hosts <= images.claims.get(lease.lease_id, frozenset()):
                 raise InvariantError(f"at {now}: lease {lease.lease_id} runs without its image")
 
@@ -88,7 +88,7 @@ def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -
     if Counter(lease.lease_id for lease in result.leases) != expected:
         raise InvariantError("a lease was lost or doubled")
     for lease in result.leases:
-        if not lease.is_final or lease.reservations:
+        if not lease.is_final or lease.holdings:
             raise InvariantError(f"lease {lease.lease_id} is {lease.state.value} after the end")
     _check_capacity(result)
     if exact:

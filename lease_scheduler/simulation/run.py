@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 from lease_scheduler.model.host import Site
@@ -75,7 +75,7 @@ class Run:
         self._accounting = Accounting(settings.attributes)
         self._probes = load_probes(settings.probes, self._accounting)
         self.store = ObservedStore(self._probes)
-        self.cloud = SimulatedCloud(
+        self.cloud = InMemoryCloud(
             settings.cloud,
             {
                 lease.request.lease_id: lease.real_duration

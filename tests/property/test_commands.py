@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.availability import Availability
@@ -156,11 +156,11 @@ def _check_change(
             fewest <= got.count <= asked.count
             for fewest, got, asked in zip(least, request.nodes, terms.nodes, strict=True)
         )
-    if after.active_since is not None and change.before.active_since is not None and after.reservations:
+    if after.active_since is not None and change.before.active_since is not None and after.holdings:
         # Who runs stays where he is, unless his hosts are promised to others when he was to end and he may move while
         # he runs: then he goes on elsewhere at once, and to his end.
         if change.moved:
-            run = after.reservations[0]
+            run = after.holdings[0]
             assert evaded
             assert request.preemption_mode is PreemptionMode.MIGRATE
             assert (run.start, run.closing) == (now, Closing.SHUTDOWN)
@@ -169,20 +169,20 @@ def _check_change(
             change.before.request.node_count
         )
         if after.kind is LeaseKind.RESERVATION and request.start is not None:
-            assert after.reservations[0].run_end == request.start + request.duration
+            assert after.holdings[0].run_end == request.start + request.duration
     elif after.kind is LeaseKind.RESERVATION and after.state is LeaseState.READY:
         assert request.start is not None
-        assert after.reservations[0].run_end == request.start + request.duration
+        assert after.holdings[0].run_end == request.start + request.duration
 
 
 def _check_moved(run: Run, change: Change, away: frozenset[str]) -> None:
     if change.after is change.before or change.after.state in (LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED):
         return
     numbers = {run.engine.site.index[name] for name in away}
-    for reservation in change.after.reservations:
+    for reservation in change.after.holdings:
         assert not numbers & reservation.hosts, (change, numbers)
-    if change.before.active_since is not None and change.before.reservations:
-        old, new = change.before.reservations[0], change.after.reservations[0]
+    if change.before.active_since is not None and change.before.holdings:
+        old, new = change.before.holdings[0], change.after.holdings[0]
         for index, host in enumerate(old.assignment):
             assert (index in change.moved) == (host in numbers)
             assert host in numbers or new.assignment[index] == host
@@ -227,7 +227,7 @@ def _ask(data: st.DataObject, run: Run, lease_id: str, hosts: frozenset[str], *,
     assert lease.state is not LeaseState.REJECTED
     assert lease.request == quote.lease.request
     if request.start is not None and request.start > now and request.kind is LeaseKind.RESERVATION:
-        assert lease.reservations == quote.lease.reservations
+        assert lease.holdings == quote.lease.holdings
 
 
 def _change_site(data: st.DataObject, run: Run) -> None:
@@ -254,7 +254,7 @@ def _check(run: Run) -> None:
     plan, now = run.planner.plan, run.clock.now()
     check_plan(plan, now)
     for lease in plan.leases.values():
-        for reservation in lease.reservations:
+        for reservation in lease.holdings:
             if reservation.end > now:
                 check_hosts(lease.request, run.engine.site, reservation.assignment)
 
@@ -290,5 +290,5 @@ def test_commands_keep_the_plan_whole(workload: Workload, run_settings: RunSetti
     assert not run.planner.plan.leases
     for lease in run.store.load():
         assert lease.is_final
-        assert not lease.reservations
+        assert not lease.holdings
         assert lease.state is LeaseState.DONE or lease.reason, lease

@@ -233,7 +233,7 @@ def test_a_running_lease_that_gets_longer_than_its_hosts_are_free_may_move_in_pl
 
         change = run.engine.change("1", replace(request, duration=1500))
 
-        assert (change.moved, change.after.reservations[0].assignment) == (moved, hosts)
+        assert (change.moved, change.after.holdings[0].assignment) == (moved, hosts)
         check_plan(run.planner.plan, 100)
         (lease,) = (lease for lease in run.execute().leases if lease.lease_id == "1")
         assert (lease.state, lease.accumulated) == (LeaseState.DONE, 1500)
@@ -262,7 +262,7 @@ def test_a_host_that_becomes_smaller_while_it_is_out_of_service_is_not_promised_
     run.engine.host_out(large.hosts[0].name, 300)
     run._submit_due()
     run.engine.step()
-    assert [lease.reservations[0].start for lease in run.engine.live_leases()] == [300, 300]
+    assert [lease.holdings[0].start for lease in run.engine.live_leases()] == [300, 300]
 
     run.engine.change_site(small)
 

@@ -34,7 +34,7 @@ def test_no_transition_of_a_day_lacks_a_reason(workload: Workload) -> None:
         move = move_of(before, lease, known.values(), {}, str)
         if move:
             assert before is not None
-            assert before.reservations[0].hosts - lease.reservations[0].hosts
+            assert before.holdings[0].hosts - lease.holdings[0].hosts
             event("moved")
         save(lease)
 

@@ -119,7 +119,7 @@ class _Observed:
             lease = self._run.engine.lease(user.lease_id)
             assert lease is not None
             assert lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
-            assert user.hosts <= lease.reservations[0].hosts
+            assert user.hosts <= lease.holdings[0].hosts
         self.going = transfer
         self._bring(transfer, now)
 

@@ -207,9 +207,9 @@ def _full_planners(draw: st.DrawFn) -> tuple[Planner, int]:
             _granted(planner, request, number, 0)
     now = draw(st.sampled_from([0, 3]))
     for lease in list(planner.plan.leases.values()):
-        if not lease.reservations:
+        if not lease.holdings:
             continue
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         if first.run_end <= now:
             planner.plan.remove(planner.release(lease).lease_id)
         elif first.run_start <= now:
@@ -222,7 +222,7 @@ def _is_granted_as_asked(found: Quote, request: LeaseRequest) -> bool:
     """Whether a request is granted, and not later than it says."""
     if found.lease is None or not found.granted:
         return False
-    return request.kind is not LeaseKind.RESERVATION or found.lease.reservations[0].run_start == request.start
+    return request.kind is not LeaseKind.RESERVATION or found.lease.holdings[0].run_start == request.start
 
 
 @settings(max_examples=400, deadline=None)

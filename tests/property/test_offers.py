@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.invariants import check_plan, check_result
@@ -63,7 +63,7 @@ class _Offers:
         self._exact = exact
         self._next = 0
         self._open: dict[str, int] = {}
-        self.held: dict[str, tuple[Reservation, ...]] = {}
+        self.held: dict[str, tuple[Holding, ...]] = {}
         self.said: dict[str, bool] = {}
         self.ended: set[str] = set()
 
@@ -123,9 +123,9 @@ class _Offers:
             assert (lease.active_since, lease.started, lease.accumulated) == (None, None, 0)
             assert not lease.is_prepared
             assert lease_id not in engine.operations
-            assert lease.reservations[0].start >= lease.offered_until
-            known = self.held.setdefault(lease_id, lease.reservations)
-            assert not self._exact or lease.reservations == known
+            assert lease.holdings[0].start >= lease.offered_until
+            known = self.held.setdefault(lease_id, lease.holdings)
+            assert not self._exact or lease.holdings == known
 
 
 def _check(workload: Workload, run_settings: RunSettings, consumers: dict[str, _Consumer], *, exact: bool) -> None:

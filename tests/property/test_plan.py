@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError, Plan
@@ -33,9 +33,9 @@ def _values(draw: st.DrawFn, number: int) -> Lease:
     for _ in range(0 if state is LeaseState.QUEUED else draw(st.integers(1, 3))):
         end = start + draw(st.integers(1, 20))
         assignment = tuple(draw(st.lists(st.integers(0, 2), min_size=request.node_count, max_size=request.node_count)))
-        reservations.append(Reservation(assignment, start, start, end, end))
+        reservations.append(Holding(assignment, start, start, end, end))
         start = end + draw(st.integers(0, 5))
-    return Lease(request, number, state=state, reservations=tuple(reservations))
+    return Lease(request, number, state=state, holdings=tuple(reservations))
 
 
 @dataclass(frozen=True)

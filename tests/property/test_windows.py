@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
@@ -51,9 +51,9 @@ def _planners(draw: st.DrawFn) -> Planner:
         asked = None if preemptible else start
         request = LeaseRequest(str(number), kind, (node_set,), 0, end - start, asked, preemptible=preemptible)
         host = draw(st.integers(0, len(_NAMES) - 1))
-        held = Reservation((host,), start, start, end, end)
+        held = Holding((host,), start, start, end, end)
         if (planner.plan.availability.free(start, end)[:, host] >= planner.plan.demands(request)[0].amounts).all():
-            planner.plan.put(Lease(request, number, LeaseState.READY, reservations=(held,)))
+            planner.plan.put(Lease(request, number, LeaseState.READY, holdings=(held,)))
     return planner
 
 
@@ -70,7 +70,7 @@ def _fits_throughout(planner: Planner, node_set: NodeSet, start: int, end: int) 
             for name, amount in node_set.resources.items():
                 free = host.capacity.get(name, 0)
                 for lease in planner.plan.leases.values():
-                    held = lease.reservations[0]
+                    held = lease.holdings[0]
                     if held.start <= second < held.end and held.assignment == (number,):
                         free -= lease.request.nodes[0].resources.get(name, 0)
                 fewest = min(fewest, max(0, free) // amount)

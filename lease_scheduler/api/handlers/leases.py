@@ -12,7 +12,7 @@ from lease_scheduler.api.interfaces import Document, RefusedError
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.views.lease import show_lease
-from lease_scheduler.api.views.lease_changes import Changes, lease_changes, span_changes
+from lease_scheduler.api.views.lease_changes import RequestedChanges, lease_changes, span_changes
 from lease_scheduler.api.views.lease_request import new_lease
 
 
@@ -162,7 +162,7 @@ def _counter(request: ApiRequest, asked: Document) -> None:
     request.engine.counter_offer(request.context(), request.named["id"], terms)
 
 
-def apply_changes(request: ApiRequest, changes: Changes) -> None:
+def apply_changes(request: ApiRequest, changes: RequestedChanges) -> None:
     """Have the engine change the lease that the path names."""
     lease_id = request.named["id"]
     if changes.terms:

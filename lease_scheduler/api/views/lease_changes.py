@@ -18,7 +18,7 @@ _FIXED_END = (LeaseKind.RESERVATION.value, LeaseKind.IMMEDIATE.value)
 
 
 @dataclass(frozen=True)
-class Changes:
+class RequestedChanges:
     """What is to be done to a lease.
 
     :ivar terms: changed keys of its document
@@ -29,7 +29,7 @@ class Changes:
     end_now: bool = False
 
 
-def lease_changes(body: Document, view: Document, now: int, extended: bool) -> Changes:
+def lease_changes(body: Document, view: Document, now: int, extended: bool) -> RequestedChanges:
     """What a body of PUT means for a lease.
 
     :param body: fits the schema
@@ -38,7 +38,7 @@ def lease_changes(body: Document, view: Document, now: int, extended: bool) -> C
     """
     terms: Document = {key: body[key] for key in _PLAIN if key in body}
     if not set(body) - {"name"}:
-        return Changes(terms)
+        return RequestedChanges(terms)
     if (
         body.get("preemptible")
         and "preemption_mode" not in body
@@ -60,7 +60,7 @@ def lease_changes(body: Document, view: Document, now: int, extended: bool) -> C
         terms["before_end"] = before_end(body["before_end_date"], start, end, now, extended)
     if body.get("reservations"):
         terms["reservations"] = _changed_reservations(body["reservations"], view, extended)
-    return Changes(terms, end_now)
+    return RequestedChanges(terms, end_now)
 
 
 def _changed_reservations(asked: list[Document], view: Document, extended: bool) -> list[Document]:
@@ -143,7 +143,7 @@ def _not_past(instant: int, now: int, field: str = "duration") -> int:
     return instant
 
 
-def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, extended: bool) -> Changes:
+def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, extended: bool) -> RequestedChanges:
     """What ``extend`` or ``shrink`` means for a lease.
 
     :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``

@@ -21,7 +21,7 @@ from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.inspector import Inspector
 from lease_scheduler.cloud.nova.inventories import Inventories
 from lease_scheduler.cloud.nova.lost import LostOptions
-from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
+from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
@@ -157,11 +157,11 @@ class Watching:
             Patience(group.down_grace, group.reconnection_grace),
         )
 
-    def _listener(self) -> Listener | None:
+    def _listener(self) -> NotificationListener | None:
         group = self._conf[_GROUP]
         if not group.notification_topics:
             return None
-        return Listener(
+        return NotificationListener(
             # Not before it is needed: only the engine that leads listens.
             lambda: notification_transport(self._conf, group.notification_transport_url),
             group.notification_exchange,

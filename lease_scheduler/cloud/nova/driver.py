@@ -23,6 +23,7 @@ from lease_scheduler.cloud.driver import (
     WaitingClock,
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.ends import Ends
@@ -32,24 +33,23 @@ from lease_scheduler.cloud.nova.freepool import Freepool
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
-from lease_scheduler.cloud.nova.images import Images
+from lease_scheduler.cloud.nova.images import GlanceImages
 from lease_scheduler.cloud.nova.intruders import Intruders
-from lease_scheduler.cloud.nova.keeping import Keeping
 from lease_scheduler.cloud.nova.left_over import LeftOver
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
-from lease_scheduler.cloud.nova.memory import ACTIVE, NONE, Memory
 from lease_scheduler.cloud.nova.nodes import Nodes
+from lease_scheduler.cloud.nova.outliving import Keeping
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
-from lease_scheduler.cloud.nova.precaching import Precaching
-from lease_scheduler.cloud.nova.preemption import Preemption
+from lease_scheduler.cloud.nova.precaching import CachePreloading
+from lease_scheduler.cloud.nova.preemption import ServerPreemption
 from lease_scheduler.cloud.nova.reservations import BlazarOptions, Reservations
 from lease_scheduler.cloud.nova.room import RoomOptions
 from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
 from lease_scheduler.cloud.nova.servers import Servers
 from lease_scheduler.cloud.nova.snapshots import SnapshotOptions, Snapshots
-from lease_scheduler.cloud.nova.steps import ANNOUNCED, Steps
+from lease_scheduler.cloud.nova.steps import ANNOUNCED, OperationSteps
 from lease_scheduler.cloud.nova.survey import Survey
 from lease_scheduler.cloud.nova.throttle import Throttle
 from lease_scheduler.cloud.nova.vacancy import Vacancy
@@ -138,7 +138,7 @@ class NovaDriver:
         self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
-        self._images, self._precaching = Images(glance), Precaching(clock, aggregates, hosts)
+        self._images, self._precaching = GlanceImages(glance), CachePreloading(clock, aggregates, hosts)
         throttle = Throttle(options.operations_per_host, options.operations)
         self._guests = guests = Guests(nova, servers.find, throttle, lost)
         self._reservations = reservations = Reservations(
@@ -146,12 +146,14 @@ class NovaDriver:
         )
         self._intruders = intruders = Intruders(nova, servers.find, guests, throttle, lost, options.room)
         holding = Holding(placement, nodes, lease_flavors, guests, intruders, reservations.labels, reservations.claims)
-        preemption = Preemption(nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room)
+        preemption = ServerPreemption(
+            nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room
+        )
         keeping = Keeping(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
-        self._steps = Steps(
+        self._steps = OperationSteps(
             clock,
             Entered(nova, servers.find, nodes, placement),
             memory,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 
 from lease_scheduler.cloud.nova import names
+from lease_scheduler.cloud.nova.aggregate_metadata import Memory
 from lease_scheduler.cloud.nova.aggregates import Aggregates
-from lease_scheduler.cloud.nova.memory import Memory
 from lease_scheduler.nova import aggregates as metadata
 
 #: With more leases than this, all aggregates are listed once and only those that differ are written.

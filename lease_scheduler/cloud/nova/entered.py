@@ -12,7 +12,7 @@ from typing import Any
 from keystoneauth1.adapter import LegacyJsonAdapter
 
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.memory import Known
+from lease_scheduler.cloud.nova.aggregate_metadata import Known
 from lease_scheduler.cloud.nova.names import aggregate
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, Order
-from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import lease_parts, names
+from lease_scheduler.cloud.nova.aggregate_metadata import Known
 from lease_scheduler.cloud.nova.flavors import LeaseFlavors, WantedFlavor
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.intruders import Intruders
-from lease_scheduler.cloud.nova.memory import Known
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import NoRoomError, Placement
@@ -64,14 +64,14 @@ class Holding:
         :param waited: seconds since it was to be done first
         :raises HostsOccupiedError: others are on its hosts, and do not give way
         """
-        found = needs.vms(order)
+        found = lease_parts.vms(order)
         shared = [vm for vm in found if not vm.has_whole_host]
         claiming = self._claims_of(order)
         to_hold = without(shared, claiming)
         if not self._hold_all(order, shared, to_hold, waited):
             return False
         labels = self._labels_of(order)
-        slots = needs.slots(to_hold, labels)
+        slots = lease_parts.slots(to_hold, labels)
         for name in sorted({name for of_host in slots.values() for name in of_host}):
             self._placement.ensure_class(name)
         for host, totals in slots.items():
@@ -82,16 +82,18 @@ class Holding:
             self._flavors.ensure(order.lease_id, wanted, order.document.project_id)
         return True
 
-    def _hold_all(self, order: Order, shared: Sequence[needs.Vm], to_hold: Sequence[needs.Vm], waited: int) -> bool:
+    def _hold_all(
+        self, order: Order, shared: Sequence[lease_parts.Vm], to_hold: Sequence[lease_parts.Vm], waited: int
+    ) -> bool:
         assert order.document is not None
         for vm in shared:
             if vm not in to_hold:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
         runs_already = order.operation is not None and order.operation.kind is OperationKind.ADJUST
-        new: list[tuple[needs.Vm, Amounts]] = []
+        new: list[tuple[lease_parts.Vm, Amounts]] = []
         try:
             for vm in to_hold:
-                before = self._hold(order, vm, {self._nodes.node(vm.host).provider_id: needs.held(vm)})
+                before = self._hold(order, vm, {self._nodes.node(vm.host).provider_id: lease_parts.held(vm)})
                 if before is not None:
                     new.append((vm, before))
             # A host of a lease that runs may have shrunk, which changes nothing for what it has there already.
@@ -116,26 +118,26 @@ class Holding:
             return False
         return True
 
-    def _hold(self, order: Order, vm: needs.Vm, amounts: Amounts) -> Amounts | None:
+    def _hold(self, order: Order, vm: lease_parts.Vm, amounts: Amounts) -> Amounts | None:
         assert order.document is not None
         consumer_id = names.consumer(order.lease_id, vm.number)
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
-    def _check(self, vms: Iterable[needs.Vm]) -> None:
+    def _check(self, vms: Iterable[lease_parts.Vm]) -> None:
         """What is held for some VMs is really there.
 
         :raises NoRoomError: Placement has given somebody else the same
         """
         classes: dict[str, set[str]] = {}
         for vm in vms:
-            classes.setdefault(vm.host, set()).update(needs.held(vm))
+            classes.setdefault(vm.host, set()).update(lease_parts.held(vm))
         for host in sorted(classes):
             excess = self._placement.missing(self._nodes.node(host).provider_id, dict.fromkeys(classes[host], 0))
             if excess:
                 amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
                 raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
 
-    def _retreat(self, order: Order, new: Iterable[tuple[needs.Vm, Amounts]]) -> None:
+    def _retreat(self, order: Order, new: Iterable[tuple[lease_parts.Vm, Amounts]]) -> None:
         """Hold what was held before, so that the next attempt finds out whether there is room then."""
         for vm, before in new:
             if not before:
@@ -146,15 +148,15 @@ class Holding:
             except NoRoomError as error:
                 LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
 
-    def _make_room(self, order: Order, vms: Sequence[needs.Vm], waited: int) -> bool:
+    def _make_room(self, order: Order, vms: Sequence[lease_parts.Vm], waited: int) -> bool:
         """Have guests go from a host that has no room for these VMs at present; whether some do."""
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
         # Also what is held already may have been given away once more.
-        needed: Counter[str] = Counter({name: 0 for vm in vms for name in needs.held(vm)})
+        needed: Counter[str] = Counter({name: 0 for vm in vms for name in lease_parts.held(vm)})
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
-                needed.update(needs.held(vm))
+                needed.update(lease_parts.held(vm))
         if not self._placement.missing(node.provider_id, needed):
             return False
         if self._guests.make_room(node.service, lambda: self._placement.missing(node.provider_id, needed)):
@@ -194,18 +196,18 @@ class Holding:
 def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]:
     """The flavors that a lease has while it runs."""
     assert order.request is not None and order.document is not None
-    found = needs.vms(order)
+    found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
     flavors = []
     for number, vm in sorted(first_of_set.items()):
         is_whole = any(each.node_set == number and each.has_whole_host for each in found)
         if order.document.servers or not is_whole:
             claims = is_whole and order.request.preemption_mode not in _STAYING
-            flavors.append(WantedFlavor(labels[number], needs.of_server(vm), shared=not is_whole, claims=claims))
+            flavors.append(WantedFlavor(labels[number], lease_parts.of_server(vm), shared=not is_whole, claims=claims))
     return flavors
 
 
-def without(vms: Sequence[needs.Vm], claiming: Mapping[tuple[int, str], int]) -> list[needs.Vm]:
+def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:
     """Those that are left when as many of each node set and host as claim for themselves are left out."""
     left = Counter(claiming)
     found = []

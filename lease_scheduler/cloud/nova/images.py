@@ -47,7 +47,7 @@ class Image:
         return self.status == "active"
 
 
-class Images:
+class GlanceImages:
     """See the module.
 
     :param glance: gives what asks Glance, as an administrator

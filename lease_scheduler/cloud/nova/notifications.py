@@ -55,7 +55,7 @@ class _Endpoint:
         self.info(context, publisher, event_type, payload, metadata)
 
 
-class Listener:
+class NotificationListener:
     """Hears what Nova says, from ``start`` to ``stop``.
 
     All engines of a site use one queue, which is only theirs: what comes while another one takes over is not lost, and

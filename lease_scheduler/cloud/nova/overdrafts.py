@@ -12,9 +12,9 @@ from typing import Any
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import Memory
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.hosts import Hosts, Node
-from lease_scheduler.cloud.nova.memory import Memory
 from lease_scheduler.cloud.nova.placement import Placement
 
 LOG = logging.getLogger(__name__)

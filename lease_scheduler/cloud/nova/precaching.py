@@ -42,7 +42,7 @@ class _Begun:
     heard: list[CacheHint] = field(default_factory=list)
 
 
-class Precaching:
+class CachePreloading:
     """See the module. Notifications say how far it is; without any it counts as done when it should be.
 
     :param aggregates: those of Nova

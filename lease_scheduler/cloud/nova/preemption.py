@@ -43,7 +43,7 @@ class Place:
     service: str
 
 
-class Preemption:
+class ServerPreemption:
     """Puts servers away and brings them back.
 
     :param nova: novaclient's client, of an administrator

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lease_scheduler.cloud.driver import Order, StepFailedError
-from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import NAMED_BY, NEVER, Known, lease_metadata
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.flavors import LeaseFlavors
 from lease_scheduler.cloud.nova.freepool import Freepool
-from lease_scheduler.cloud.nova.memory import NAMED_BY, NEVER, Known, lease_metadata
+from lease_scheduler.cloud.nova.lease_parts import LeasePart
 from lease_scheduler.cloud.nova.names import Labels
-from lease_scheduler.cloud.nova.needs import Part
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.servers import Servers
@@ -97,13 +97,13 @@ class Reservations:
             return self._options.profile and not order.request.preemptible
         return any(metadata.is_true(aggregate.metadata.get(_MADE)) for aggregate in own)
 
-    def parts(self, order: Order, find: FindAggregate | None = None) -> list[tuple[Part, Aggregate | None]]:
+    def parts(self, order: Order, find: FindAggregate | None = None) -> list[tuple[LeasePart, Aggregate | None]]:
         """The reservations that have an aggregate of their own, or are to have one.
 
         :param find: gives aggregates by their names; None to ask Nova
         """
         look = find or self._aggregates.find
-        found = [(part, look(part.reservation_id)) for part in needs.parts(order)]
+        found = [(part, look(part.reservation_id)) for part in lease_parts.parts(order)]
         return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order, find)]
 
     def aggregate_ids(self, lease_id: str, reservations: Iterable[str]) -> dict[str, int]:
@@ -271,7 +271,7 @@ class Reservations:
             self._aggregates.remove(aggregate.name)
 
 
-def said_by(order: Order, part: Part) -> dict[str, str]:
+def said_by(order: Order, part: LeasePart) -> dict[str, str]:
     """What the aggregate of a reservation says, but for what changes while the lease runs."""
     assert order.document is not None
     said = lease_metadata(order, exclusive=part.has_whole_hosts)

@@ -25,7 +25,7 @@ _NO_HOST = "No valid host"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedServer:
     """A server of a managed lease.
 
     :ivar number: among those of the lease
@@ -132,7 +132,7 @@ class Servers:
 
     # -- what is done ----------------------------------------------------------------------------------------
 
-    def boot(self, lease_id: str, wanted: Sequence[Wanted], trust_id: str | None) -> bool:
+    def boot(self, lease_id: str, wanted: Sequence[WantedServer], trust_id: str | None) -> bool:
         """Have these servers run; whether all of them do.
 
         :raises StepFailedError: one of them cannot; it is deleted
@@ -168,7 +168,7 @@ class Servers:
         if server.status == of.BUILD and of.age(server) > self._boot_timeout:
             raise StepFailedError(f"server {server.id} is not there after {self._boot_timeout} s", of.host(server))
 
-    def _create(self, tenant: Any, lease_id: str, wanted: Wanted) -> None:
+    def _create(self, tenant: Any, lease_id: str, wanted: WantedServer) -> None:
         template = wanted.template
         networks = template.get("networks") or "auto"
         nics = networks if isinstance(networks, str) else [_nic(network) for network in networks]

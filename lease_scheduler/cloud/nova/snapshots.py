@@ -20,7 +20,7 @@ from novaclient.exceptions import BadRequest, Conflict, Forbidden, NotFound, Una
 
 from lease_scheduler.cloud.driver import StepFailedError
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.images import Image, Images
+from lease_scheduler.cloud.nova.images import GlanceImages, Image
 from lease_scheduler.cloud.nova.lost import LostCommands
 
 LOG = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Snapshots:
         self,
         nova: Any,
         on_behalf_of: Callable[[str | None], Any],
-        images: Images,
+        images: GlanceImages,
         lost: LostCommands,
         options: SnapshotOptions,
     ) -> None:

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lease_scheduler.cloud.driver import HostsOccupiedError, Order, WaitingClock
-from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, NONE, SAVED, Known, Memory
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
-from lease_scheduler.cloud.nova.keeping import Keeping
-from lease_scheduler.cloud.nova.memory import ACTIVE, NEVER, NONE, SAVED, Known, Memory
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
-from lease_scheduler.cloud.nova.preemption import Place, Preemption
+from lease_scheduler.cloud.nova.outliving import Keeping
+from lease_scheduler.cloud.nova.preemption import Place, ServerPreemption
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.saving import Saving
 from lease_scheduler.cloud.nova.server import service
 from lease_scheduler.cloud.nova.server_groups import ServerGroups
-from lease_scheduler.cloud.nova.servers import Servers, Wanted
+from lease_scheduler.cloud.nova.servers import Servers, WantedServer
 from lease_scheduler.cloud.nova.vacancy import Vacancy
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import PreemptionMode
@@ -47,7 +47,7 @@ ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
 _KEEP, _SHELVE = "keep", "shelve"
 
 
-class Steps:
+class OperationSteps:
     """See the module.
 
     :param addresses: makes floating IPs
@@ -65,7 +65,7 @@ class Steps:
         holding: Holding,
         reservations: Reservations,
         servers: Servers,
-        preemption: Preemption,
+        preemption: ServerPreemption,
         keeping: Keeping,
         saving: Saving,
         vacancy: Vacancy,
@@ -168,12 +168,15 @@ class Steps:
 
     def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
         """The compute services that a lease is to have for itself, and those that it is to share."""
-        found = needs.vms(order)
-        return {exclusive: self._nodes.services(needs.hosts(found, exclusive=exclusive)) for exclusive in (True, False)}
+        found = lease_parts.vms(order)
+        return {
+            exclusive: self._nodes.services(lease_parts.hosts(found, exclusive=exclusive))
+            for exclusive in (True, False)
+        }
 
     def _vacate(self, order: Order) -> bool:
         """Nobody else is on the hosts that the lease has for itself; who gives way is shelved."""
-        hosts = needs.hosts(needs.vms(order), exclusive=True)
+        hosts = lease_parts.hosts(lease_parts.vms(order), exclusive=True)
         if not hosts:
             return True
         late = self._late(order)
@@ -262,7 +265,7 @@ class Steps:
     def _take_addresses(self, order: Order) -> bool:
         """The consumer has the floating IPs of the lease."""
         assert order.document is not None
-        for found in needs.addresses(order):
+        for found in lease_parts.addresses(order):
             self._addresses.ensure(
                 order.lease_id, found.reservation_id, found.network_id, found.address, order.document.project_id
             )
@@ -327,12 +330,12 @@ class Steps:
 
     def _bring_back(self, order: Order) -> bool:
         known = self._memory.known(order.lease_id)
-        places = [(number, vm.host) for number, vm in needs.places(order) if vm.host not in order.without]
+        places = [(number, vm.host) for number, vm in lease_parts.places(order) if vm.host not in order.without]
         planned = {number: self._nodes.node(host).service for number, host in places}
         return known is None or self._preemption.bring_back(self._servers_of(known), planned)
 
     def _planned_services(self, order: Order) -> frozenset[str]:
-        return self._nodes.services(vm.host for vm in needs.vms(order))
+        return self._nodes.services(vm.host for vm in lease_parts.vms(order))
 
     def _follow(self, order: Order) -> bool:
         """The servers of the lease are on its hosts."""
@@ -387,11 +390,11 @@ def _reservations(order: Order) -> list[str]:
     return [each.reservation_id for each in order.document.reservations]
 
 
-def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
+def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[WantedServer]:
     """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
     assert order.document is not None
-    free: dict[int, list[tuple[int, needs.Vm]]] = {}
-    for number, vm in needs.places(order):
+    free: dict[int, list[tuple[int, lease_parts.Vm]]] = {}
+    for number, vm in lease_parts.places(order):
         free.setdefault(vm.node_set, []).append((number, vm))
     wanted = []
     for template in order.document.servers:
@@ -402,5 +405,5 @@ def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[Wanted]:
             if vm.host in order.without:
                 continue
             name = template["name"] if len(here) == 1 else f"{template['name']}-{position}"
-            wanted.append(Wanted(number, name, template, labels[vm.node_set].flavor_id, vm.host))
+            wanted.append(WantedServer(number, name, template, labels[vm.node_set].flavor_id, vm.host))
     return wanted

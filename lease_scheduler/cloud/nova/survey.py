@@ -15,13 +15,13 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
 from lease_scheduler.cloud.driver import Expectation, StepFailedError, WaitingClock
-from lease_scheduler.cloud.nova import names, needs, trespassers, wanted
+from lease_scheduler.cloud.nova import desired_state, lease_parts, names, trespassers
 from lease_scheduler.cloud.nova import server as of
+from lease_scheduler.cloud.nova.aggregate_metadata import NAMED_BY
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.complaints import complain
 from lease_scheduler.cloud.nova.flavors import RESOURCES
-from lease_scheduler.cloud.nova.memory import NAMED_BY
 from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import Reservations
@@ -109,12 +109,12 @@ class Survey:
         self, expectations: Iterable[Expectation], aggregates: Mapping[str, Aggregate], pool: Collection[str]
     ) -> tuple[list[Item], list[Difference]]:
         taken_out = self._reservations.taken_out()
-        items = wanted.pool(self._freepool, self._services(pool).keys() - taken_out) if pool else []
+        items = desired_state.pool(self._freepool, self._services(pool).keys() - taken_out) if pool else []
         impossible = []
         for expectation in expectations:
             order = expectation.order
             try:
-                known = wanted.Known(
+                known = desired_state.Known(
                     self._nodes.node,
                     aggregates.get,
                     self._reservations.labels(order, aggregates.get),
@@ -122,7 +122,7 @@ class Survey:
                     self._reservations.claims(order, aggregates.get),
                     self._clock.now(),
                 )
-                items += wanted.wanted(expectation, known)
+                items += desired_state.wanted(expectation, known)
             except StepFailedError as error:
                 impossible.append(
                     Difference(
@@ -137,7 +137,7 @@ class Survey:
         self, aggregates: Mapping[str, Aggregate], live: Collection[str], found: Found
     ) -> Iterable[Difference]:
         for name, each in aggregates.items():
-            found[Kind.AGGREGATE, name] = Item(Kind.AGGREGATE, name, None, {"hosts": wanted.listed(each.hosts)})
+            found[Kind.AGGREGATE, name] = Item(Kind.AGGREGATE, name, None, {"hosts": desired_state.listed(each.hosts)})
             found[Kind.METADATA, name] = Item(Kind.METADATA, name, None, each.metadata)
             lease_id = names.lease_of_aggregate(name)
             if lease_id is None and each.metadata.get(NAMED_BY) == name:
@@ -149,7 +149,7 @@ class Survey:
         for each in servers:
             tagged = {lease_id for text in of.tags(each) if (lease_id := names.lease_of_tag(text)) is not None}
             for lease_id in sorted(tagged):
-                name = wanted.server(lease_id, of.number(each))
+                name = desired_state.server(lease_id, of.number(each))
                 found[Kind.SERVER, name] = Item(Kind.SERVER, name, lease_id)
                 if lease_id not in live:
                     yield Difference(Kind.SERVER, Problem.LEFT_OVER, each.id, lease_id)
@@ -192,7 +192,7 @@ class Survey:
             marker = page[-1].id
 
     def _note_flavor(self, flavor: Any, extra_specs: Item, found: Found) -> None:
-        size = wanted.size(flavor.ram, flavor.vcpus, flavor.disk)
+        size = desired_state.size(flavor.ram, flavor.vcpus, flavor.disk)
         found[Kind.FLAVOR, flavor.id] = Item(Kind.FLAVOR, flavor.id, contents=size)
         # Others may be the operator's own.
         said = {
@@ -231,7 +231,7 @@ class Survey:
         present = {host: providers[host][0] for host in sorted(hosts) if host in providers}
         for host, provider_id in present.items():
             if names.ANCHOR in self._inventories_of(provider_id, generations):
-                name = wanted.slots(host, names.ANCHOR)
+                name = desired_state.slots(host, names.ANCHOR)
                 found[Kind.INVENTORY, name] = Item(Kind.INVENTORY, name)
         held = {item.name for item in items if item.kind is Kind.CONSUMER}
         ours = {names.consumer(lease_id, number) for lease_id, vms in live.items() for number in range(vms)}
@@ -255,7 +255,7 @@ class Survey:
         found: Found,
     ) -> Iterable[Difference]:
         for resource_class, inventory in self._inventories_of(provider_id, generations).items():
-            name = wanted.slots(host, resource_class)
+            name = desired_state.slots(host, resource_class)
             found[Kind.INVENTORY, name] = Item(Kind.INVENTORY, name, None, {"total": str(inventory["total"])})
             lease_id = names.lease_of_slot_class(resource_class)
             is_known = resource_class in reserved if lease_id is None else lease_id in live
@@ -273,7 +273,7 @@ class Survey:
         for host, provider_id in hosts.items():
             for consumer, resources in self._placement.consumers_on(provider_id).items():
                 if consumer not in servers:
-                    held.setdefault(consumer, {})[host] = wanted.amounts(resources)
+                    held.setdefault(consumer, {})[host] = desired_state.amounts(resources)
         for consumer, contents in held.items():
             found[Kind.CONSUMER, consumer] = Item(Kind.CONSUMER, consumer, None, contents)
             if consumer not in ours and self._placement.is_held_for_a_lease(consumer):
@@ -344,10 +344,10 @@ class Survey:
         by_host: dict[str, dict[str, Counter[str]]] = {}
         for expectation in expectations if lost else ():
             order = expectation.order
-            for vm in needs.vms(order) if order.hosts else ():
+            for vm in lease_parts.vms(order) if order.hosts else ():
                 consumer = names.consumer(order.lease_id, vm.number)
                 if consumer in lost:
-                    by_host.setdefault(vm.host, {})[consumer] = Counter(needs.held(vm))
+                    by_host.setdefault(vm.host, {})[consumer] = Counter(lease_parts.held(vm))
         found: dict[str, tuple[str, str]] = {}
         for host, consumers in by_host.items():
             node = self._nodes.find(host)
@@ -357,7 +357,7 @@ class Survey:
                 needed.subtract(present.get(consumer, {}))
             lacking = {} if node is None else self._placement.missing(node.provider_id, needed)
             if lacking:
-                said = f"host {host} lacks {wanted.amounts(lacking)}: somebody else has taken it"
+                said = f"host {host} lacks {desired_state.amounts(lacking)}: somebody else has taken it"
                 found |= dict.fromkeys(consumers, (host, said))
         return found
 

@@ -51,7 +51,7 @@ _ARRIVED = frozenset(
 )
 
 
-class Listener(Protocol):
+class HintSource(Protocol):
     """Hears what Nova says of itself."""
 
     def start(self, on_hint: Callable[[Hint], None]) -> None:
@@ -83,7 +83,7 @@ class Watcher:
         flavors: FlavorCatalogue,
         is_managed: Callable[[str], bool],
         interval: float,
-        listener: Listener | None = None,
+        listener: HintSource | None = None,
         inspector: Inspector | None = None,
         own_user: Callable[[], str | None] = lambda: None,
         patience: Patience | None = None,

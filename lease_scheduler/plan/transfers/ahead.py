@@ -1,6 +1,6 @@
 """Which images are brought ahead to which hosts, where booting would bring them anyway (haizea F60-F62, F65, 7.2).
 
-Unlike what ``images.Images`` plans, nothing here decides whether and when a lease gets hosts. It follows from what
+Unlike what ``images.ImagePlan`` plans, nothing here decides whether and when a lease gets hosts. It follows from what
 leases hold and from what hosts have, and is computed afresh when either has changed; nothing has to be remembered.
 """
 
@@ -43,7 +43,7 @@ class ImageUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class ImageNeed:
     """A host lacks an image when a lease boots there."""
 
     host: int
@@ -57,9 +57,9 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
 
     :param preparation_time: seconds before the start of a reservation or deadline lease at which it boots
     """
-    if not lease.reservations or not lease.request.image_ids:
+    if not lease.holdings or not lease.request.image_ids:
         return ()
-    first = lease.reservations[0]
+    first = lease.holdings[0]
     promised = lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
     if lease.state in FRESH:
         boot = first.run_start - preparation_time if promised else first.run_start
@@ -77,7 +77,7 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
     )
 
 
-def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: int) -> list[Need]:
+def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: int) -> list[ImageNeed]:
     """When a host lacks an image that it needs, by all uses of the image there; it keeps it for a while after each.
 
     :param kept_until: until when the host keeps the image without them, none if it does not have it
@@ -87,13 +87,13 @@ def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: in
     until = _LONG_AGO if kept_until is None else kept_until
     for use in sorted(uses, key=lambda use: (use.boot, use.lease_id)):
         if until < use.boot and use.is_ahead:
-            found.append(Need(host, use.boot, use.lease_id, use.until))
+            found.append(ImageNeed(host, use.boot, use.lease_id, use.until))
         if not use.is_running or kept_until is not None:
             until = max(until, use.until + age)
     return found
 
 
-def planned(needs: Mapping[DiskImage, Sequence[Need]], options: TransferOptions, now: int) -> tuple[Transfer, ...]:
+def planned(needs: Mapping[DiskImage, Sequence[ImageNeed]], options: TransferOptions, now: int) -> tuple[Transfer, ...]:
     """Transfers for all needs, one after the other from now on, each as late as its due date and those behind it allow.
 
     Those of the same image that would overlap are one. What cannot be there in time begins as soon as it can: what a
@@ -114,9 +114,9 @@ def planned(needs: Mapping[DiskImage, Sequence[Need]], options: TransferOptions,
     return tuple(found)
 
 
-def _merged(image: DiskImage, needs: Sequence[Need], options: TransferOptions, now: int) -> list[Transfer]:
+def _merged(image: DiskImage, needs: Sequence[ImageNeed], options: TransferOptions, now: int) -> list[Transfer]:
     """The transfers of an image, without regard to others."""
-    groups: list[list[Need]] = []
+    groups: list[list[ImageNeed]] = []
     for need in sorted(needs, key=lambda need: (need.due, need.host)):
         if need.due <= now:
             continue
@@ -129,9 +129,9 @@ def _merged(image: DiskImage, needs: Sequence[Need], options: TransferOptions, n
     return [_transfer(image, group, options) for group in groups]
 
 
-def _transfer(image: DiskImage, needs: Sequence[Need], options: TransferOptions) -> Transfer:
+def _transfer(image: DiskImage, needs: Sequence[ImageNeed], options: TransferOptions) -> Transfer:
     hosts = frozenset(need.host for need in needs)
-    by_lease: dict[str, list[Need]] = {}
+    by_lease: dict[str, list[ImageNeed]] = {}
     for need in needs:
         by_lease.setdefault(need.lease_id, []).append(need)
     users = tuple(

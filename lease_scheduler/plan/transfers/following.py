@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 
 #: Nothing of the lease runs or is saved: it starts from its image.
 _FRESH = frozenset({LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY})
@@ -17,7 +17,7 @@ _FRESH = frozenset({LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY
 _UNDECIDED = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
-def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lease]:
+def followed(images: ImagePlan, old: Lease | None, new: Lease) -> tuple[ImagePlan, Lease]:
     """The images after a lease got a new value, and that value in the state in which it waits for its image.
 
     :raises NotInTimeError: a promise that is just being planned cannot have its image in time
@@ -47,18 +47,18 @@ def followed(images: Images, old: Lease | None, new: Lease) -> tuple[Images, Lea
             lease_id,
             image,
             missing,
-            max(reservation.run_end for reservation in new.reservations),
+            max(holding.run_end for holding in new.holdings),
             is_flexible=promises and new.kind is not LeaseKind.IMMEDIATE,
             may_be_late=not promises or not _is_being_planned(old, new),
         )
     if wanted:
         images = images.without_other_copies(lease_id, wanted)
-    if new.reservations and new.state in _FRESH:
-        new = _waiting_or_ready(new, is_waiting=images.outstanding(lease_id, new.reservations[0].assignment))
+    if new.holdings and new.state in _FRESH:
+        new = _waiting_or_ready(new, is_waiting=images.outstanding(lease_id, new.holdings[0].assignment))
     return images, new
 
 
-def _may_come_back(images: Images, lease: Lease) -> bool:
+def _may_come_back(images: ImagePlan, lease: Lease) -> bool:
     """Whether untouched images are kept for a lease that lost its place.
 
     Who is planned again loses them if the operator wants it so. Who was sent back to the queue does not: transfers that
@@ -80,7 +80,7 @@ def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
 def _is_alike(old: Lease, new: Lease) -> bool:
     """Whether nothing changed that says where the lease's VMs are or will be."""
     return (
-        old.reservations == new.reservations
+        old.holdings == new.holdings
         and old.saved_on == new.saved_on
         and (old.state in _FRESH) == (new.state in _FRESH)
         and new.state is not LeaseState.READY
@@ -92,7 +92,7 @@ def _is_being_planned(old: Lease | None, new: Lease) -> bool:
 
     A deadline lease is planned under watch always; what holds an interval keeps it even if its image comes late.
     """
-    if old is None or old.reservations:
+    if old is None or old.holdings:
         return False
     return new.kind is LeaseKind.DEADLINE or old.state in _UNDECIDED
 
@@ -105,12 +105,12 @@ def _needed(lease: Lease) -> tuple[Mapping[int, int], frozenset[int]]:
     if not fresh:
         if lease.saved_on is not None and lease.state not in (LeaseState.RESUMING, LeaseState.RESUMED_READY):
             disks = frozenset(lease.saved_on)
-        elif lease.reservations and lease.state not in _UNDECIDED:
-            disks = lease.reservations[0].hosts
-    for reservation in lease.reservations:
+        elif lease.holdings and lease.state not in _UNDECIDED:
+            disks = lease.holdings[0].hosts
+    for holding in lease.holdings:
         if fresh:
-            for host in reservation.assignment:
-                starts.setdefault(host, reservation.run_start)
+            for host in holding.assignment:
+                starts.setdefault(host, holding.run_start)
         # Work that is lost starts from the image once more.
-        fresh = reservation.closing is Closing.KILL
+        fresh = holding.closing is Closing.KILL
     return starts, disks

@@ -24,7 +24,7 @@ class NotInTimeError(LeaseSchedulerError):
 
 
 @dataclass(frozen=True)
-class Images:
+class ImagePlan:
     """What hosts have of images and what is planned to be brought to them; a value that is replaced, never changed.
 
     :ivar options: what the operator set
@@ -159,7 +159,7 @@ class Images:
         *,
         is_flexible: bool,
         may_be_late: bool,
-    ) -> Images:
+    ) -> ImagePlan:
         """With the image on its way to where a lease needs it, as far as it is not there (haizea F60, F65, F66).
 
         :param needs: host number -> when the image must be there
@@ -186,7 +186,7 @@ class Images:
 
     def _joined(
         self, lease_id: str, image: DiskImage, missing: Mapping[int, int], until: int, *, is_flexible: bool
-    ) -> tuple[Images, dict[int, int]]:
+    ) -> tuple[ImagePlan, dict[int, int]]:
         """The lease as a user of transfers that are planned anyway, and the hosts that these do not serve."""
         left = dict(missing)
         if not left or not self.options.avoid_redundant:
@@ -215,7 +215,7 @@ class Images:
         until: int,
         is_flexible: bool,
         may_be_late: bool,
-    ) -> Images:
+    ) -> ImagePlan:
         """With a transfer of its own for the hosts that nothing else serves."""
         seconds = self.options.seconds(image, len(missing))
         due = min(missing.values())
@@ -243,7 +243,7 @@ class Images:
         )
         return replace(self, transfers=_ordered((*others, own)), next_number=self.next_number + 1)
 
-    def released(self, lease_id: str, hosts: Iterable[int], *, keep_copies: bool = False) -> Images:
+    def released(self, lease_id: str, hosts: Iterable[int], *, keep_copies: bool = False) -> ImagePlan:
         """Without a lease's need of hosts; what they keep stays there until the room is needed.
 
         :param keep_copies: whether copies for the lease alone stay, as it may come back
@@ -281,12 +281,12 @@ class Images:
             shared=_without(self.shared, gone),
         )
 
-    def forgotten(self, lease_id: str) -> Images:
+    def forgotten(self, lease_id: str) -> ImagePlan:
         """Without anything of a lease that has come to its end."""
         everywhere = self.claims.get(lease_id, _NOWHERE) | self.copies.get(lease_id, _NOWHERE)
         return self.released(lease_id, everywhere) if everywhere else self
 
-    def copied(self, lease_id: str, hosts: Iterable[int]) -> Images:
+    def copied(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
         """With disks of a lease on hosts to which its VMs have moved."""
         there = frozenset(hosts)
         return replace(
@@ -295,7 +295,7 @@ class Images:
             claims=_with_hosts(self.claims, lease_id, self.claims.get(lease_id, _NOWHERE) | there),
         )
 
-    def without_other_copies(self, lease_id: str, hosts: Iterable[int]) -> Images:
+    def without_other_copies(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
         """Without copies that a lease has left on hosts that are not its any more."""
         had = self.copies.get(lease_id, _NOWHERE)
         kept = had & frozenset(hosts)
@@ -303,11 +303,11 @@ class Images:
 
     # -- what happens ------------------------------------------------------------------------------------
 
-    def at(self, now: int) -> Images:
+    def at(self, now: int) -> ImagePlan:
         """At a later instant."""
         return replace(self, now=now) if now > self.now else self
 
-    def begun(self, number: int, now: int) -> Images:
+    def begun(self, number: int, now: int) -> ImagePlan:
         """With a transfer that goes on, perhaps later than planned."""
         transfers = (
             replace(t, start=now, end=now + t.seconds, has_begun=True) if t.number == number else t
@@ -315,7 +315,7 @@ class Images:
         )
         return replace(self, transfers=_ordered(transfers))
 
-    def failed(self, number: int) -> Images:
+    def failed(self, number: int) -> ImagePlan:
         """Without a transfer that came to nothing; its users have to be provided for once more."""
         lost = self.transfer(number)
         if lost is None:
@@ -325,7 +325,7 @@ class Images:
             claims = _with_hosts(claims, user.lease_id, claims.get(user.lease_id, _NOWHERE) - user.hosts)
         return replace(self, transfers=tuple(t for t in self.transfers if t is not lost), claims=claims)
 
-    def ended(self, number: int) -> Images:
+    def ended(self, number: int) -> ImagePlan:
         """With the image of a transfer on its hosts (algorithm 6).
 
         A host without room for it in its pool has it for the leases that wait for it, and for them alone.
@@ -362,7 +362,7 @@ class Images:
             evicted=self.evicted + evicted,
         )
 
-    def host_lost(self, host: int) -> Images:
+    def host_lost(self, host: int) -> ImagePlan:
         """Without anything that a host had."""
         pools = dict(self.pools)
         users = {user for entry in pools.pop(host, ()) for user in entry.users}

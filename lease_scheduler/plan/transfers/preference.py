@@ -11,7 +11,7 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import BoolArray, IntArray
 from lease_scheduler.plan.interfaces import HostsAt, HostSelection
 from lease_scheduler.plan.transfers.caches import ImageCaches
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class HoldersFirst:
     """
 
     selection: HostSelection
-    images: Callable[[], Images | None]
+    images: Callable[[], ImagePlan | None]
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
         """See ``HostSelection.rank``."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import BoolArray, IntArray
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import Mechanism
 
 
-def ready_at(images: Images, request: LeaseRequest, hosts: int) -> IntArray | None:
+def ready_at(images: ImagePlan, request: LeaseRequest, hosts: int) -> IntArray | None:
     """The earliest instant at which each host can have a lease's image, shape (hosts,); none if it needs none.
 
     That is at once where it is; when a planned transfer ends that brings it there, or could; and when a transfer ends
@@ -37,7 +37,7 @@ def ready_at(images: Images, request: LeaseRequest, hosts: int) -> IntArray | No
     return ready
 
 
-def possible_instants(images: Images, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
+def possible_instants(images: ImagePlan, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
     """Instants among which are all those of ``ready_at``, found without a look at hosts, for a lease with an image.
 
     :param any_image: and all those of leases with any other image that takes as long to bring
@@ -51,7 +51,7 @@ def possible_instants(images: Images, request: LeaseRequest, *, any_image: bool 
     return [images.now, *(end for end in shared if end < own), own]
 
 
-def usable_at(images: Images, request: LeaseRequest, start: int, hosts: int) -> BoolArray | None:
+def usable_at(images: ImagePlan, request: LeaseRequest, start: int, hosts: int) -> BoolArray | None:
     """On which hosts a lease that starts at a given instant can have its image then, shape (hosts,); none if on all."""
     image = request.software
     if image is None or images.can_be_there(image, request.node_count, start):
@@ -65,7 +65,7 @@ def usable_at(images: Images, request: LeaseRequest, start: int, hosts: int) -> 
     return usable
 
 
-def start_after_transfer(images: Images, request: LeaseRequest) -> int | None:
+def start_after_transfer(images: ImagePlan, request: LeaseRequest) -> int | None:
     """When a lease can start that wants to do so at once and whose image is not there; none if it has to wait.
 
     Only a transfer that begins at once will do (Sotomayor 2010, section 6.1).

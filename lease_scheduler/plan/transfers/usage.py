@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 
 
-def disk_usage(images: Images, leases: Mapping[str, Lease]) -> dict[int, int]:
+def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]:
     """MB on each host: what its pool keeps, and a disk for each VM of a lease that has its image there.
 
     With copy-on-write a VM on a host whose pool has its image needs no disk of its own.
@@ -28,7 +28,7 @@ def disk_usage(images: Images, leases: Mapping[str, Lease]) -> dict[int, int]:
         lease = leases.get(lease_id)
         if lease is None or lease.request.software is None:
             continue
-        assigned = lease.saved_on or (lease.reservations[0].assignment if lease.reservations else ())
+        assigned = lease.saved_on or (lease.holdings[0].assignment if lease.holdings else ())
         vms = Counter(assigned)
         for host in hosts:
             # A copy that waits for its lease to come back is there once.

@@ -10,7 +10,7 @@ from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 
 
-class Greedy(HostSelectionPolicy):
+class GreedySelection(HostSelectionPolicy):
     """Fewest leases first, then most free capacity, then unchanged for longest (up to the lease's duration), then
     host number.
 

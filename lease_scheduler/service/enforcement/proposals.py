@@ -65,7 +65,7 @@ def report_ends(site: SiteEngine) -> None:
 
 def _dated(asked: Document, lease: Lease) -> Document:
     """A lease document with the dates that are planned, where its terms have none."""
-    held = lease.reservations
+    held = lease.holdings
     if not held:
         return asked
     start = held[0].run_start if asked["start"] is None else asked["start"]
@@ -88,9 +88,9 @@ def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseD
 
 def _allocations(site: SiteEngine, document: LeaseDocument, lease: Lease) -> Mapping[str, Sequence[dict[str, Any]]]:
     """Per reservation what it holds now or, if that is not yet, first."""
-    if not lease.reservations:
+    if not lease.holdings:
         return {}
-    units = site.store.units.ids(lease.reservations[0].assignment)
+    units = site.store.units.ids(lease.holdings[0].assignment)
     addresses = {address.floating_ip_id: address for address in site.floating_ips.values()}
     return {
         each.reservation_id: unit_views(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
-from lease_scheduler.engine.records import FOR_FILTERS, Changes, Transition
+from lease_scheduler.engine.records import FOR_FILTERS, StoreChanges, Transition
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
@@ -141,7 +141,7 @@ class EventMetrics:
         """Something was planned."""
         self._planning.observe(seconds)
 
-    def written(self, changes: Changes, seconds: float) -> None:
+    def written(self, changes: StoreChanges, seconds: float) -> None:
         """A transaction was written."""
         self._transactions.observe(seconds)
         for transition in changes.transitions:

@@ -11,10 +11,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
 
@@ -77,13 +77,13 @@ class _Amounts:
     """What leases hold, computed anew only for those that are new or have other hosts."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[LeaseRequest, Reservation, Site, Mapping[str, int]]] = {}
+        self._known: dict[str, tuple[LeaseRequest, Holding, Site, Mapping[str, int]]] = {}
 
     def held(self, seen: Observation) -> dict[str, Mapping[str, int]]:
         """Lease id -> resource class -> amount, of leases that hold something at the instant."""
         known = {}
         for lease in seen.leases:
-            first = lease.reservations[0] if lease.reservations else None
+            first = lease.holdings[0] if lease.holdings else None
             if first is not None and (lease.active_since is not None or first.start <= seen.now < first.end):
                 before = self._known.get(lease.lease_id)
                 # The same objects, not equal ones: to compare the values would take as long as to compute.
@@ -96,7 +96,7 @@ class _Amounts:
         return {lease_id: entry[3] for lease_id, entry in known.items()}
 
 
-def _occupied(request: LeaseRequest, reservation: Reservation, site: Site) -> dict[str, int]:
+def _occupied(request: LeaseRequest, reservation: Holding, site: Site) -> dict[str, int]:
     nodes = [(node_set.count, node_set.resources) for node_set in request.nodes]
     return occupation(nodes, [site.hosts[number].capacity for number in reservation.assignment])[1]
 

@@ -20,8 +20,8 @@ from lease_scheduler.engine.records import (
     UsageRecord,
 )
 from lease_scheduler.engine.units import Units
+from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
-from lease_scheduler.model.reservation import Closing, MigrationRound, Reservation
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.caches import CachedImage
@@ -71,7 +71,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
 def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
     """The columns of a lease."""
     request = lease.request
-    held = lease.reservations
+    held = lease.holdings
     values = {
         "id": lease.lease_id,
         "sequence": lease.sequence,
@@ -163,7 +163,7 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
     )
 
 
-def holding_values(lease_id: str, position: int, reservation: Reservation, units: Units) -> Values:
+def holding_values(lease_id: str, position: int, reservation: Holding, units: Units) -> Values:
     """The columns of what a lease holds."""
     return {
         "lease_id": lease_id,
@@ -178,9 +178,9 @@ def holding_values(lease_id: str, position: int, reservation: Reservation, units
     }
 
 
-def holding(row: Row, units: Units) -> Reservation:
+def holding(row: Row, units: Units) -> Holding:
     """What a lease holds."""
-    return Reservation(
+    return Holding(
         units.numbers(row["hosts"]),
         row["start"],
         row["run_start"],

@@ -10,7 +10,7 @@ from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from lease_scheduler.engine.records import FOR_FILTERS, Changes, DeposedError, Message, Snapshot
+from lease_scheduler.engine.records import FOR_FILTERS, DeposedError, Message, Snapshot, StoreChanges
 from lease_scheduler.engine.units import Units
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import capacity, rows
@@ -160,7 +160,7 @@ class SqlStore:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def commit(self, changes: Changes) -> int:
+    def commit(self, changes: StoreChanges) -> int:
         """Write everything in one transaction.
 
         :return: the revision of the site afterwards
@@ -192,7 +192,7 @@ class SqlStore:
                 self._versions.pop(lease_id, None)
         return revision
 
-    def _write_hosts(self, connection: Connection, changes: Changes) -> None:
+    def _write_hosts(self, connection: Connection, changes: StoreChanges) -> None:
         for host_id, host in changes.hosts.items():
             connection.execute(delete(HOST_PROPERTIES).where(HOST_PROPERTIES.c.host_id == host_id))
             if host is None:
@@ -209,7 +209,7 @@ class SqlStore:
             if floating_ip is not None:
                 connection.execute(insert(FLOATING_IPS).values(rows.floating_ip_values(floating_ip)))
 
-    def _write_properties(self, connection: Connection, changes: Changes) -> None:
+    def _write_properties(self, connection: Connection, changes: StoreChanges) -> None:
         for (resource_type, name), private in changes.private_properties.items():
             key = (RESOURCE_PROPERTIES.c.resource_type == resource_type) & (RESOURCE_PROPERTIES.c.name == name)
             connection.execute(delete(RESOURCE_PROPERTIES).where(key))
@@ -217,7 +217,7 @@ class SqlStore:
                 insert(RESOURCE_PROPERTIES).values(resource_type=resource_type, name=name, private=private)
             )
 
-    def _write_cached_images(self, connection: Connection, changes: Changes) -> None:
+    def _write_cached_images(self, connection: Connection, changes: StoreChanges) -> None:
         """What is known of the caches of hosts; nothing is kept of those that have left the pool."""
         ids = {number: int(self.units.id(number)) for number, _ in changes.cached_images}
         present: set[int] = set()
@@ -232,7 +232,7 @@ class SqlStore:
             if cached is not None:
                 connection.execute(insert(CACHED_IMAGES).values(rows.cached_image_values(cached, host_id)))
 
-    def _write_leases(self, connection: Connection, changes: Changes, revision: int) -> dict[str, int]:
+    def _write_leases(self, connection: Connection, changes: StoreChanges, revision: int) -> dict[str, int]:
         """Insert or update leases with all that belongs to them; the versions that they have then."""
         new, known, versions = [], [], {}
         for lease_id, lease in changes.leases.items():
@@ -258,7 +258,7 @@ class SqlStore:
         held = [
             rows.holding_values(lease_id, position, reservation, self.units)
             for lease_id, lease in changes.leases.items()
-            for position, reservation in enumerate(lease.reservations)
+            for position, reservation in enumerate(lease.holdings)
         ]
         if held:
             connection.execute(insert(HOLDINGS), held)
@@ -270,7 +270,7 @@ class SqlStore:
             connection.execute(update(LEASES).where(over).values(deleted_at=instant, revision=revision))
         return versions
 
-    def _write_lists(self, connection: Connection, changes: Changes) -> None:
+    def _write_lists(self, connection: Connection, changes: StoreChanges) -> None:
         for chunk in chunks(changes.over):
             connection.execute(delete(OPERATIONS).where(OPERATIONS.c.id.in_(chunk)))
         written: list[tuple[Any, list[dict[str, Any]]]] = [

@@ -19,7 +19,7 @@ from sqlalchemy.pool import NullPool
 from tooz import coordination
 
 from lease_scheduler.cloud.driver import Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import manage
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.blazar import lease_status
@@ -176,7 +176,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
 
     def make(speed: float = 1.0) -> SiteEngine:
         clock = AcceleratedClock(NOW, speed)
-        cloud = EmulatedCloud(":memory:", clock)
+        cloud = SimulatedCloud(":memory:", clock)
         capacity = {"VCPU": 32, "MEMORY_MB": 16384, "DISK_GB": 200, HOST_SHARE: WHOLE_HOST}
         addresses = {f"203.0.113.{last}": {FLOATING_IP: 1} for last in (10, 11, 12)}
         units = {**{f"node{number}": capacity for number in (1, 2, 3, 10)}, **addresses}
@@ -201,7 +201,7 @@ def _held_here(site: SiteEngine) -> Holdings:
             Counter(hosts[number].name for number in held.assignment),
         )
         for lease in site.engine.live_leases()
-        for held in lease.reservations
+        for held in lease.holdings
         if held.assignment
     }
 
@@ -334,7 +334,7 @@ def test_the_engine_goes_on_where_blazar_stopped(
 
 def _boot(site: SiteEngine, lease_id: str) -> None:
     lease = site.work.leases[lease_id]
-    assignment = lease.reservations[0].assignment
+    assignment = lease.holdings[0].assignment
     operation = Operation(OperationKind.START, lease_id, assignment, NOW, NOW)
     names = tuple(site.engine.site.hosts[number].name for number in assignment)
     order = Order(0, lease_id, operation, names, lease.request, site.work.documents[lease_id])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from lease_scheduler.engine.records import Changes, HostRecord
+from lease_scheduler.engine.records import HostRecord, StoreChanges
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -62,7 +62,7 @@ def test_what_needs_an_engine_says_at_once_that_there_is_none(manage: Manage, ur
     database = open_database(url)
     store = SqlStore(database)
     store.take_over("engine", 1_000)
-    store.commit(Changes(1_000, hosts={1: HostRecord(1, "compute-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
+    store.commit(StoreChanges(1_000, hosts={1: HostRecord(1, "compute-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
     database.dispose()
     for words in (("host", "add", "compute-1"), ("pool", "fill"), ("host", "remove", "compute-1")):
         begun = time.monotonic()
@@ -88,7 +88,7 @@ def test_uninstall_without_an_engine(manage: Manage, url: str) -> None:
     database = open_database(url)
     store = SqlStore(database)
     store.take_over("engine", 1_000)
-    store.commit(Changes(1_000, hosts={1: HostRecord(1, "host-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
+    store.commit(StoreChanges(1_000, hosts={1: HostRecord(1, "host-1", 4, 1024, 0, 1_000, {"VCPU": 4})}))
     listed = manage("uninstall", "--dry-run")
     assert listed.output == "host host-1 leaves the pool\nnothing was changed\n", listed
     assert [host["name"] for host in SqlReader(database).hosts()] == ["host-1"]

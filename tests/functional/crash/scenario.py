@@ -20,8 +20,8 @@ from sqlalchemy import func, select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
-from lease_scheduler.engine.records import Changes
+from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
@@ -77,7 +77,7 @@ class FragileStore(SqlStore):
     #: Called after every transaction.
     on_commit: Callable[[], None] | None = None
 
-    def commit(self, changes: Changes) -> int:
+    def commit(self, changes: StoreChanges) -> int:
         self.boundaries.cross()
         revision = super().commit(changes)
         self.boundaries.cross()
@@ -96,7 +96,7 @@ class FragileStore(SqlStore):
         self.boundaries.cross()
 
 
-class FragileCloud(EmulatedCloud):
+class FragileCloud(SimulatedCloud):
     """The cloud, with boundaries around what it does."""
 
     boundaries: Boundaries

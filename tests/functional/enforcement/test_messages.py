@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from lease_scheduler.engine.records import Changes, Message
+from lease_scheduler.engine.records import Message, StoreChanges
 from lease_scheduler.store.sql.store import SqlStore
 
 
@@ -10,7 +10,7 @@ def test_messages_for_filters_and_notifications_do_not_get_into_each_other_s_way
     store = SqlStore(database)
     store.take_over("engine", 1)
     store.load()
-    changes = Changes(1)
+    changes = StoreChanges(1)
     names = ["lease.create", "enforcement.ended", "enforcement_of.something", "enforcement.asked", "lease.update"]
     changes.messages = [Message(name, {"lease_id": name}) for name in names]
     store.commit(changes)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.nova.calibration.accuracy import BOUNDS
-from lease_scheduler.cloud.nova.calibration.samples import Operation
+from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
 from lease_scheduler.cmd import configuration
 from lease_scheduler.conf.values import planning_options
 from lease_scheduler.plan.options import Exclusion
@@ -102,7 +102,7 @@ def test_options_are_measured(lab: Lab, conf: Path, tmp_path: Path, turns: str, 
     found = json.loads(samples.read_text())
     assert found["source"] == "Nova's notifications"
     # Single servers, three on one host, and three on as many.
-    assert len(found["samples"]) == (3 + 3 + 3) * len(Operation)
+    assert len(found["samples"]) == (3 + 3 + 3) * len(MeasuredOperation)
     in_force = configuration.load(["--config-file", str(conf), "--config-file", str(options)])
     planning = planning_options(in_force)
     rates = {

@@ -1,4 +1,4 @@
-"""The engine of a small site on an emulated cloud in which things happen that nobody has asked for."""
+"""The engine of a small site on a simulated cloud in which things happen that nobody has asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from lease_scheduler.cloud.differences import Difference
 from lease_scheduler.cloud.driver import Expectation, Footprint, Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
@@ -36,7 +36,7 @@ HOUR = 3_600
 LIMIT = 20.0
 
 
-class ForgetfulCloud(EmulatedCloud):
+class ForgetfulCloud(SimulatedCloud):
     """A cloud in which things happen that nobody is told of.
 
     :ivar while_looking: done after the cloud was looked at, before the answer is there

@@ -1,4 +1,4 @@
-"""The engine of two hosts on an emulated cloud, with prices; another one can take over."""
+"""The engine of two hosts on a simulated cloud, with prices; another one can take over."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
@@ -57,7 +57,7 @@ class JumpingClock:
         self._offset += seconds
 
 
-class RecordingCloud(EmulatedCloud):
+class RecordingCloud(SimulatedCloud):
     """A cloud that tells of which trusts it was told to destroy everything."""
 
     def __init__(self, path: str, clock: JumpingClock, boot_time: int) -> None:

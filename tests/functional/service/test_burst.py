@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from lease_scheduler.cloud.driver import Hypervisor, Order
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
@@ -51,7 +51,7 @@ class JumpingClock:
         self._offset = instant - time.monotonic()
 
 
-class SlowCloud(EmulatedCloud):
+class SlowCloud(SimulatedCloud):
     """A cloud that takes its time with one lease."""
 
     slow_lease: str

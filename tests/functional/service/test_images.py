@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import Hypervisor, ImageFacts, ImageOrder, ImageProgress
-from lease_scheduler.cloud.emulated import EmulatedCloud
+from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
@@ -51,7 +51,7 @@ _AHEAD_OF_START, _BOOTS = 20, 5
 _PROMPT = 12
 
 
-class _Cloud(EmulatedCloud):
+class _Cloud(SimulatedCloud):
     """Knows the sizes of some images, and notes what it is asked for."""
 
     def __init__(self, path: str, clock: AcceleratedClock, sizes: dict[str, int]) -> None:
@@ -166,7 +166,7 @@ def _names(service: _Service, lease_id: str) -> set[str]:
     lease = service.site.engine.lease(lease_id)
     assert lease is not None
     hosts = service.site.engine.site.hosts
-    return {hosts[number].name for number in lease.reservations[0].assignment}
+    return {hosts[number].name for number in lease.holdings[0].assignment}
 
 
 def test_an_image_is_there_when_its_lease_boots(begin: Begin) -> None:

@@ -47,7 +47,7 @@ def test_they_leave_at_the_end_that_is_asked_for(service: Service, kind: str, by
     assert service.view(lease_id)["end"] == end + 2 * by
     lease = service.site.engine.lease(lease_id)
     assert lease is not None
-    assert lease.reservations[0].run_end == end + 2 * by
+    assert lease.holdings[0].run_end == end + 2 * by
 
 
 @pytest.mark.parametrize("kind", ["reservation", "immediate"])
@@ -59,7 +59,7 @@ def test_one_more_of_them_does_not_move_the_end(service: Service, kind: str) -> 
     assert service.view(lease_id)["end"] == end
     lease = service.site.engine.lease(lease_id)
     assert lease is not None
-    assert (len(lease.reservations[0].assignment), lease.reservations[0].run_end) == (2, end)
+    assert (len(lease.holdings[0].assignment), lease.holdings[0].run_end) == (2, end)
 
 
 def test_start_and_deadline_of_a_lease_may_move(service: Service) -> None:

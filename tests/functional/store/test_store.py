@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import BreachRecord, Changes, DeposedError, Intent, RevenueRecord
+from lease_scheduler.engine.records import BreachRecord, DeposedError, Intent, RevenueRecord, StoreChanges
 from lease_scheduler.model.breach import Breach, BreachKind
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import LeaseKind
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
@@ -73,8 +73,8 @@ def test_a_lease_that_is_written_again_replaces_all_that_belonged_to_it(database
     lease = values.lease(0)
     document = values.document(lease)
     store.commit(values.changes_of(lease, document))
-    later = replace(lease, state=LeaseState.ACTIVE, active_since=25, reservations=lease.reservations[1:], saved_on=None)
-    again = Changes(25)
+    later = replace(lease, state=LeaseState.ACTIVE, active_since=25, holdings=lease.holdings[1:], saved_on=None)
+    again = StoreChanges(25)
     again.leases = {lease.lease_id: later}
     again.documents = {lease.lease_id: replace(document, name="renamed", reservations=document.reservations[:1])}
     again.over = [1]
@@ -95,9 +95,9 @@ def test_a_lease_that_is_over_is_not_loaded_but_still_shown(database: Engine) ->
     lease = values.lease(0)
     document = values.document(lease)
     store.commit(values.changes_of(lease, document))
-    over = Changes(80)
+    over = StoreChanges(80)
     over.leases = {
-        lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None, reason="done")
+        lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, holdings=(), saved_on=None, reason="done")
     }
     over.documents = {lease.lease_id: document}
     store.commit(over)
@@ -141,7 +141,7 @@ def test_nothing_is_written_if_one_part_of_a_transaction_fails(database: Engine)
     lease = values.lease(0)
     document = values.document(lease)
     store.commit(values.changes_of(lease, document))
-    twice = Changes(30)
+    twice = StoreChanges(30)
     other = values.lease(1)
     twice.leases = {other.lease_id: other}
     twice.documents = {other.lease_id: values.document(other)}
@@ -178,7 +178,7 @@ def test_only_the_last_one_who_took_over_can_write_when_many_try(database: Engin
     together = threading.Barrier(4)
 
     def write(number: int) -> None:
-        changes = Changes(2)
+        changes = StoreChanges(2)
         changes.hosts = {number: values.host(number)}
         together.wait()
         try:
@@ -215,7 +215,7 @@ def test_lists_filter_sort_and_page(database: Engine) -> None:
     names = ["b", "a", "c", "a", "d"]
     for sequence, name in enumerate(names):
         lease = values.lease(sequence)
-        changes = Changes(20)
+        changes = StoreChanges(20)
         changes.leases = {lease.lease_id: lease}
         project = "even" if sequence % 2 == 0 else "odd"
         changes.documents = {lease.lease_id: values.document(lease, name=name, project_id=project)}
@@ -281,7 +281,7 @@ def test_prices_are_kept(database: Engine) -> None:
     changes = values.changes_of(lease, values.document(lease))
     changes.pricing = {("adaptive", "a"): {"accepted": 1.0}, ("random", "quotes"): {"drawn": 3}}
     store.commit(changes)
-    again = Changes(30)
+    again = StoreChanges(30)
     again.pricing = {("adaptive", "a"): {"accepted": 1.5}, ("adaptive", "b"): {"accepted": None}}
     again.revenue = [
         RevenueRecord("1", "project", 30, "earned", 2 + 1 / 7, 3 + 1 / 7),
@@ -331,7 +331,7 @@ def test_breaches_are_kept_and_told_by_project_and_kind(database: Engine) -> Non
     ]
     changes.lateness = {"suspend": [1, 2], "start": [30]}
     store.commit(changes)
-    again = Changes(40)
+    again = StoreChanges(40)
     again.lateness = {"suspend": [1, 2, 3]}
     assert not again.is_empty()
     store.commit(again)
@@ -363,7 +363,7 @@ def test_a_reservation_that_is_ended_early_ends_when_it_is_told_to(database: Eng
     """Also while its servers are being stopped; until then its interval is what was promised."""
     store = _leading(database)
     values.hosts(store)
-    lease = values.lease(0, reservations=(Reservation((1, 2, 1), 20, 20, 40, 45, Closing.SHUTDOWN),))
+    lease = values.lease(0, holdings=(Holding((1, 2, 1), 20, 20, 40, 45, Closing.SHUTDOWN),))
     request = replace(lease.request, kind=LeaseKind.RESERVATION, start=20, preemptible=False)
     lease = replace(lease, request=request, state=LeaseState.ACTIVE, started=20)
     changes = values.changes_of(lease, values.document(lease))
@@ -377,7 +377,7 @@ def test_a_reservation_that_is_ended_early_ends_when_it_is_told_to(database: Eng
         return view["end"], view["operation"]
 
     assert shown() == (120, None)
-    stopping = Changes(40)
+    stopping = StoreChanges(40)
     stopping.begun = [Intent(1, lease.lease_id, Operation(OperationKind.STOP, lease.lease_id, (1, 2, 1), 40, 45))]
     store.commit(stopping)
     assert shown() == (40, "stop")
@@ -388,7 +388,7 @@ def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> N
     values.hosts(store)
     first, second = values.lease(0), values.lease(1)
     for lease in (first, second):
-        changes = Changes(20)
+        changes = StoreChanges(20)
         changes.leases = {lease.lease_id: lease}
         changes.documents = {lease.lease_id: values.document(lease)}
         store.commit(changes)
@@ -396,8 +396,8 @@ def test_the_calendar_tells_what_changed_since_a_revision(database: Engine) -> N
     everything = reader.calendar(0, 1_000)
     assert [each["id"] for each in everything["leases"]] == [first.lease_id, second.lease_id]
     assert len(everything["hosts"]) == 3
-    gone = Changes(30)
-    gone.leases = {first.lease_id: replace(first, state=LeaseState.CANCELLED, ended=30, reservations=(), saved_on=None)}
+    gone = StoreChanges(30)
+    gone.leases = {first.lease_id: replace(first, state=LeaseState.CANCELLED, ended=30, holdings=(), saved_on=None)}
     gone.documents = {first.lease_id: values.document(first, deleted_at=30)}
     store.commit(gone)
     changed = reader.calendar(0, 1_000, everything["revision"])
@@ -412,8 +412,8 @@ def test_what_ended_long_ago_can_be_forgotten(database: Engine) -> None:
     changes = values.changes_of(lease, document)
     changes.begun = []
     store.commit(changes)
-    over = Changes(80)
-    over.leases = {lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, reservations=(), saved_on=None)}
+    over = StoreChanges(80)
+    over.leases = {lease.lease_id: replace(lease, state=LeaseState.DONE, ended=80, holdings=(), saved_on=None)}
     over.documents = {lease.lease_id: document}
     over.revenue = [RevenueRecord(lease.lease_id, "project", 80, "earned", 2.0, None)]
     over.breaches = [BreachRecord("project", Breach(lease.lease_id, BreachKind.LATE_START, 80, 1, 1))]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from sqlalchemy import Engine
 
-from lease_scheduler.engine.records import Changes, HostRecord, RevenueRecord, UsageRecord
+from lease_scheduler.engine.records import HostRecord, RevenueRecord, StoreChanges, UsageRecord
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import purge
@@ -61,7 +61,7 @@ def test_steps_are_what_one_gets_record_by_record(
     database: Engine, store: SqlStore, length: int, step: int | None
 ) -> None:
     random = Random(length)
-    changes = Changes(1)
+    changes = StoreChanges(1)
     changes.usage = [_usage(random, number) for number in range(400)]
     changes.revenue = [_record(random, number) for number in range(200)]
     store.commit(changes)
@@ -137,8 +137,8 @@ def test_how_long_leases_waited(database: Engine, store: SqlStore) -> None:
         request = replace(lease.request, kind=kind, submitted=1_000, start=start, deadline=None, duration=1_000)
         started = 1_000 + wait
         over = replace(lease, request=request, state=LeaseState.DONE, started=started, ended=started + run)
-        leases.append(replace(over, accumulated=run, active_since=None, reservations=(), saved_on=None))
-    changes = Changes(1)
+        leases.append(replace(over, accumulated=run, active_since=None, holdings=(), saved_on=None))
+    changes = StoreChanges(1)
     changes.leases = {lease.lease_id: lease for lease in leases}
     changes.documents = {lease.lease_id: values.document(lease) for lease in leases}
     store.commit(changes)
@@ -181,6 +181,6 @@ def test_capacity_follows_hosts_that_change_and_leave(database: Engine, store: S
 
 
 def _pool(store: SqlStore, instant: int, hosts: dict[int, HostRecord | None]) -> None:
-    changes = Changes(instant)
+    changes = StoreChanges(instant)
     changes.hosts = hosts
     store.commit(changes)

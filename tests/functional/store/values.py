@@ -7,7 +7,6 @@ from uuid import uuid4
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.records import (
-    Changes,
     FloatingIpRecord,
     HostRecord,
     Intent,
@@ -15,11 +14,12 @@ from lease_scheduler.engine.records import (
     Message,
     ReservationRecord,
     SeriesRecord,
+    StoreChanges,
     Transition,
     UsageRecord,
 )
+from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Closing, MigrationRound, Reservation
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql.store import SqlStore
@@ -56,8 +56,8 @@ def lease(sequence: int, **values: object) -> Lease:
         extras={"real_duration": "50"},
     )
     held = (
-        Reservation((1, 2, 1), 20, 25, 60, 70, Closing.SUSPEND),
-        Reservation((2, 2, 1), 90, 95, 130, 130, Closing.SHUTDOWN, (MigrationRound(80, 85, ((0, 1, 2),)),)),
+        Holding((1, 2, 1), 20, 25, 60, 70, Closing.SUSPEND),
+        Holding((2, 2, 1), 90, 95, 130, 130, Closing.SHUTDOWN, (MigrationRound(80, 85, ((0, 1, 2),)),)),
     )
     made = Lease(request, sequence, LeaseState.READY, 7, 25, None, None, held, (1, 2, 1), "because")
     return replace(made, **values)  # type: ignore[arg-type]
@@ -82,15 +82,15 @@ def document(of: Lease, **values: object) -> LeaseDocument:
 
 def hosts(store: SqlStore) -> None:
     """Three hosts and an address in the store."""
-    changes = Changes(1)
+    changes = StoreChanges(1)
     changes.hosts = {number: host(number) for number in (1, 2, 3)}
     changes.floating_ips = {"ip": FloatingIpRecord("ip", "network", "10.0.0.1", 1)}
     store.commit(changes)
     store.load()
 
 
-def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int = 20) -> Changes:
-    changes = Changes(instant)
+def changes_of(lease_value: Lease, document_value: LeaseDocument, instant: int = 20) -> StoreChanges:
+    changes = StoreChanges(instant)
     changes.leases[lease_value.lease_id] = lease_value
     changes.documents[lease_value.lease_id] = document_value
     changes.transitions = [Transition(lease_value.lease_id, instant, "new", "ready", "planned")]

@@ -10,7 +10,7 @@ from rich.console import Console
 from lease_scheduler.cloud.nova.calibration import findings
 from lease_scheduler.cloud.nova.calibration.accuracy import accuracies
 from lease_scheduler.cloud.nova.calibration.findings import Size
-from lease_scheduler.cloud.nova.calibration.samples import Batch, Operation, Sample
+from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation, Sample
 from lease_scheduler.cmd import calibration_report as report
 from lease_scheduler.cmd import configuration
 from lease_scheduler.conf.values import planning_options
@@ -24,12 +24,12 @@ _SETTING = report.Setting(1_795_305_600.0, "small", _SIZE, "tiny", ["a", "b"], "
 def _batches() -> list[Batch]:
     alone = [
         Batch(operation, number, [Sample(operation, "s", "a", 0.0, 0.5, 16.5)])
-        for operation in Operation
+        for operation in MeasuredOperation
         for number in range(2)
     ]
-    both = [Sample(Operation.SUSPEND, host, host, 0.0, 0.5, 16.5) for host in ("a", "b")]
-    failed = Sample(Operation.SHELVE, "s", "a", 0.0, problem="shelve: is not over after 600 s")
-    return [*alone, Batch(Operation.SUSPEND, 0, both), Batch(Operation.SHELVE, 2, [failed])]
+    both = [Sample(MeasuredOperation.SUSPEND, host, host, 0.0, 0.5, 16.5) for host in ("a", "b")]
+    failed = Sample(MeasuredOperation.SHELVE, "s", "a", 0.0, problem="shelve: is not over after 600 s")
+    return [*alone, Batch(MeasuredOperation.SUSPEND, 0, both), Batch(MeasuredOperation.SHELVE, 2, [failed])]
 
 
 def _text(table: object) -> str:
@@ -75,7 +75,7 @@ def test_everything_as_json() -> None:
         batches, Resources({MEMORY_MB: 1024}), PlanningOptions(suspend_rate=128, override_resume_time=0)
     )
     told = json.loads(report.document(_SETTING, batches, findings.options(batches, _SIZE), checks))
-    assert len(told["samples"]) == 2 * len(Operation) + 2 + 1
+    assert len(told["samples"]) == 2 * len(MeasuredOperation) + 2 + 1
     assert [each["problem"] for each in told["samples"] if each["problem"]] == ["shelve: is not over after 600 s"]
     by_way = {(each["operation"], each["count"]): each for each in told["accuracy"]}
     assert (by_way["suspend", 1]["predicted"], by_way["suspend", 1]["observed"]) == (8, 16.5)

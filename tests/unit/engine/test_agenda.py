@@ -7,24 +7,24 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.engine.agenda import Agenda, Due, next_due
+from lease_scheduler.model.holding import Holding, MigrationRound
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import MigrationRound, Reservation
 from lease_scheduler.model.states import LeaseState
 
 from .conftest import request
 
-PLACE = Reservation((0,), 100, 132, 500, 532)
+PLACE = Holding((0,), 100, 132, 500, 532)
 #: Nothing comes before its run.
 AT_ONCE = replace(PLACE, start=132)
 MOVED = replace(PLACE, migrations=(MigrationRound(40, 60, ((0, 1, 0),)), MigrationRound(60, 80, ((0, 0, 1),))))
 
 
-def _lease(state: LeaseState, *reservations: Reservation, number: int = 0) -> Lease:
-    return Lease(request(str(number), LeaseKind.BEST_EFFORT), number, state, reservations=reservations)
+def _lease(state: LeaseState, *holdings: Holding, number: int = 0) -> Lease:
+    return Lease(request(str(number), LeaseKind.BEST_EFFORT), number, state, holdings=holdings)
 
 
 @pytest.mark.parametrize(
-    ("state", "reservation", "due"),
+    ("state", "holding", "due"),
     [
         (LeaseState.READY, AT_ONCE, (132, Due.START)),
         # Booted ahead.
@@ -38,11 +38,11 @@ def _lease(state: LeaseState, *reservations: Reservation, number: int = 0) -> Le
     ],
 )
 def test_what_is_due_follows_from_state_and_place(
-    state: LeaseState, reservation: Reservation, due: tuple[int, Due] | None
+    state: LeaseState, holding: Holding, due: tuple[int, Due] | None
 ) -> None:
     """haizea F15: the first reservation counts, and while the cloud is at work its end."""
-    assert next_due(_lease(state, reservation, PLACE), in_operation=False) == due
-    assert next_due(_lease(state, reservation, PLACE), in_operation=True) == (532, Due.OVERDUE)
+    assert next_due(_lease(state, holding, PLACE), in_operation=False) == due
+    assert next_due(_lease(state, holding, PLACE), in_operation=True) == (532, Due.OVERDUE)
     assert next_due(_lease(state), in_operation=False) is None
     assert next_due(_lease(state), in_operation=True) is None
 

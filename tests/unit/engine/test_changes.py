@@ -82,7 +82,7 @@ def test_who_is_to_be_suspended_cannot_get_out_of_it(make_world: MakeWorld, chan
         _change(world, "1", **changed)
     assert world["1"] == before
     # What does not concern that can be changed.
-    assert _change(world, "1", extras={"note": "x"}).reservations == before.reservations
+    assert _change(world, "1", extras={"note": "x"}).holdings == before.holdings
     assert world.until(700)["2"].state is LeaseState.ACTIVE
     assert world.end()["1"].accumulated == 1000
 
@@ -93,8 +93,8 @@ def test_a_deadline_lease_that_waits_is_planned_anew_when_it_was_to_be_suspended
         request("2", RESERVATION, 2, 300, start=600, submitted=10),
     ).until(50)
     after = _change(world, "1", preemptible=False)
-    assert len(after.reservations) == 1
-    assert after.reservations[0].run_end - after.reservations[0].run_start == 1000
+    assert len(after.holdings) == 1
+    assert after.holdings[0].run_end - after.holdings[0].run_start == 1000
     assert world.until(700)["2"].state is LeaseState.ACTIVE
     assert world.end()["1"].state is LeaseState.DONE
 

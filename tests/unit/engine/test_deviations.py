@@ -108,7 +108,7 @@ def test_a_reservation_without_any_other_host_goes_on_without_it(make_world: Mak
 def test_only_the_vms_of_the_dead_host_go_elsewhere(make_world: MakeWorld) -> None:
     world = make_world(request("1", RESERVATION, 2, start=0, duration=1000), hosts=3, cloud=DOWN).until(500)
     assert world["1"].state is LeaseState.ACTIVE
-    assert world["1"].reservations[0].assignment == (2, 1)
+    assert world["1"].holdings[0].assignment == (2, 1)
     assert world.counters["replaced_vms"] == 1
     assert (world.end()["1"].state, world["1"].ended, world["1"].accumulated) == (LeaseState.DONE, 1000, 1000)
 
@@ -123,7 +123,7 @@ def test_what_is_missing_is_found_when_a_host_comes_free(make_world: MakeWorld) 
     )
     assert world.until(699).counters["replaced_vms"] == 0
     world.until(701)
-    assert world["1"].reservations[0].assignment == (2, 1)
+    assert world["1"].holdings[0].assignment == (2, 1)
     assert world.counters["replaced_vms"] == 1
     assert world.end()["1"].accumulated == 1000
 
@@ -144,8 +144,8 @@ def test_a_closed_host_takes_nothing_new_and_keeps_what_runs(make_world: MakeWor
         hosts=3,
     ).until(100)
     for lease_id in "123":
-        assert world[lease_id].reservations
-    closed = world["1"].reservations[0].assignment[0]
+        assert world[lease_id].holdings
+    closed = world["1"].holdings[0].assignment[0]
     world.run.engine._outages.host_closed(closed, 100)
     world.run.engine.step()
     assert world["1"].state is LeaseState.ACTIVE
@@ -168,8 +168,8 @@ def test_what_is_planned_on_a_dead_host_soon_is_moved_and_later_leases_wait(make
         cloud=cloud,
         engine={"host_repair_time": 600},
     ).until(500)
-    assert world["1"].reservations[0].assignment == (1,)
-    assert world["2"].reservations[0].hosts == {0, 1}
+    assert world["1"].holdings[0].assignment == (1,)
+    assert world["2"].holdings[0].hosts == {0, 1}
     assert [world.end()[i].state for i in "12"] == [LeaseState.DONE, LeaseState.DONE]
 
 
@@ -233,7 +233,7 @@ def test_what_is_stopped_goes_on_where_it_was(make_world: MakeWorld) -> None:
     world.until(450)
     (saved_on,) = world["1"].saved_on or ()
     world.until(1200)
-    assert world["1"].reservations[0].assignment == (saved_on,)
+    assert world["1"].holdings[0].assignment == (saved_on,)
     assert world.end()["1"].accumulated == 1000
 
 
@@ -246,7 +246,7 @@ def test_a_host_fails_at_the_very_second_at_which_its_lease_ends(
     ends = request("ends", LeaseKind.RESERVATION, start=10, duration=590)
     others = [request("other", LeaseKind.BEST_EFFORT, submitted=20, duration=5_000)] if victim else []
     world = make_world(ends, *others, hosts=2).until(599)
-    (host,) = world["ends"].reservations[0].assignment
+    (host,) = world["ends"].holdings[0].assignment
     world.run.clock.set(600)
     world.run.engine.host_out(world.run.engine.site.hosts[host].name, until)
     world.run.engine.step()

@@ -79,7 +79,7 @@ def test_a_lease_can_be_cancelled_in_any_state(make_world: MakeWorld, instant: i
     assert world["1"].state is state
     world.run.engine.cancel("1")
     assert world["1"].state is LeaseState.CANCELLED
-    assert world["1"].reservations == ()
+    assert world["1"].holdings == ()
     assert "1" not in world.run.planner.plan.leases
     world.end()
     assert world["1"].ended == instant
@@ -196,7 +196,7 @@ def test_a_running_lease_is_left_its_grace(make_world: MakeWorld, submitted: int
     ).until(submitted)
     assert (world["2"].state is not LeaseState.REJECTED) is accepted
     if accepted:
-        assert world["1"].reservations[0].run_end == 1000 - 32 >= submitted + 150
+        assert world["1"].holdings[0].run_end == 1000 - 32 >= submitted + 150
     world.end()
     assert world["1"].accumulated == 5000
 

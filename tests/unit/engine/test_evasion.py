@@ -15,12 +15,12 @@ MIGRATE = PreemptionMode.MIGRATE
 
 def test_it_goes_on_where_there_is_room(make_world: MakeWorld) -> None:
     """Host 0 is reserved by name, host 1 is free: the work goes on without a gap."""
-    reservation = request("2", RESERVATION, submitted=10, start=1000, duration=500)
-    (node,) = reservation.nodes
-    named = replace(reservation, nodes=(replace(node, hosts=frozenset({"host-1"})),))
+    holding = request("2", RESERVATION, submitted=10, start=1000, duration=500)
+    (node,) = holding.nodes
+    named = replace(holding, nodes=(replace(node, hosts=frozenset({"host-1"})),))
     world = make_world(request("1", BEST_EFFORT, duration=5000, preemption_mode=MIGRATE), named, hosts=2)
-    assert world.until(5)["1"].reservations[0].assignment == (0,)
-    assert world.until(20)["1"].reservations[0].assignment == (1,)
+    assert world.until(5)["1"].holdings[0].assignment == (0,)
+    assert world.until(20)["1"].holdings[0].assignment == (1,)
     world.end()
     assert (world["1"].ended, world["1"].accumulated, world["2"].started) == (5000, 5000, 1000)
     assert world.counters["evasions"] == 1

@@ -22,7 +22,7 @@ DEADLINE_WORK = request("work", DEADLINE, duration=5000, start=0, deadline=20_00
 @pytest.mark.parametrize("how", ["cancel", "end"])
 def test_a_lease_that_runs_goes_on(make_world: MakeWorld, work: object, how: str) -> None:
     world = make_world(work, TAKES, hosts=1).until(500)
-    assert world["work"].reservations[0].end == 1000
+    assert world["work"].holdings[0].end == 1000
     getattr(world.run.engine, how)("takes")
     assert world.end()["work"].ended == 5000
     assert "suspensions" not in world.counters
@@ -40,7 +40,7 @@ def test_it_goes_on_if_the_reservation_begins_later(make_world: MakeWorld, suspe
 def test_a_later_lease_that_waits_behind_the_reservation_waits_for_it(make_world: MakeWorld) -> None:
     later = request("later", BEST_EFFORT, submitted=20, duration=500)
     world = make_world(BEST_EFFORT_WORK, TAKES, later, hosts=1).until(500)
-    assert world["later"].reservations[0].start == 2000
+    assert world["later"].holdings[0].start == 2000
     world.run.engine.cancel("takes")
     assert world.end()["work"].ended == 5000
     assert world["later"].started == 5000
@@ -52,7 +52,7 @@ def test_an_earlier_lease_that_waits_keeps_its_place(make_world: MakeWorld) -> N
     holds = request("holds", RESERVATION, duration=2000, start=0)
     work = request("work", BEST_EFFORT, duration=5000, submitted=6)
     world = make_world(holds, earlier, work, TAKES, hosts=2).until(500)
-    assert world["earlier"].reservations[0].start == 2000
+    assert world["earlier"].holdings[0].start == 2000
     world.run.engine.cancel("takes")
     assert world.end()["earlier"].started == 2000
 
@@ -63,7 +63,7 @@ def test_a_deadline_lease_that_was_suspended_comes_back_at_once(
 ) -> None:
     """Suspended from 868 on, a buffer ahead of the reservation; cancelled behind that and in the middle of it."""
     world = make_world(DEADLINE_WORK, TAKES, hosts=1, planning={"suspend_buffer": 100}).until(cancelled)
-    assert world["work"].reservations[-1].start == 2000
+    assert world["work"].holdings[-1].start == 2000
     world.run.engine.cancel("takes")
     assert world.end()["work"].ended == ended
 
@@ -71,6 +71,6 @@ def test_a_deadline_lease_that_was_suspended_comes_back_at_once(
 def test_a_deadline_lease_that_has_not_begun_is_whole_again(make_world: MakeWorld) -> None:
     work = replace(DEADLINE_WORK, start=500)
     world = make_world(work, replace(TAKES, start=600), hosts=1).until(400)
-    assert len(world["work"].reservations) == 2
+    assert len(world["work"].holdings) == 2
     world.run.engine.cancel("takes")
     assert world.end()["work"].ended == 5500

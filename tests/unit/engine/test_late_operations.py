@@ -63,8 +63,8 @@ def test_a_deadline_lease_whose_first_part_starts_late_still_runs_in_full(make_w
         hosts=1,
         cloud=SLOW_BOOT,
     )
-    assert [(r.run_start, r.run_end) for r in world.until(39)["1"].reservations] == [(0, 968), (1532, 2564)]
-    assert [(r.run_start, r.run_end) for r in world.until(40)["1"].reservations] == [(40, 968), (1532, 2604)]
+    assert [(r.run_start, r.run_end) for r in world.until(39)["1"].holdings] == [(0, 968), (1532, 2564)]
+    assert [(r.run_start, r.run_end) for r in world.until(40)["1"].holdings] == [(40, 968), (1532, 2604)]
     world.run.engine.cancel("2")
     assert _kept(world.end(), "1")[:2] == (LeaseState.DONE, 2000)
 
@@ -165,7 +165,7 @@ def test_work_that_went_on_to_its_end_unattended_is_done(
     """It was to be preempted before 700, and nobody did it: at 1100 it has run its 1000 s, whatever happens then."""
     cloud = CloudBehaviour(host_failures=failures)
     world = make_world(first, second, hosts=1, planning={"suspension": suspension}, cloud=cloud).until(100)
-    assert world["1"].reservations[0].run_end <= 700
+    assert world["1"].holdings[0].run_end <= 700
     world.unattended_until(1100)
     assert (world["1"].state, world["1"].accumulated) == (LeaseState.DONE, 1100)
     assert world.counters["suspensions"] == 0
@@ -189,7 +189,7 @@ def test_a_delayed_reservation_begins_when_its_hosts_are_free_and_not_when_that_
 ) -> None:
     """The hosts are held until 1032, and come free at 1016."""
     world = _suspended_late(make_world, request("2", RESERVATION, submitted=10, start=1000, duration=500))
-    assert world.until(1000)["2"].reservations[0].start == 1032
+    assert world.until(1000)["2"].holdings[0].start == 1032
     assert world.until(1016)["2"].started == 1016
     assert _kept(world.end(), "2") == (LeaseState.DONE, 484, 1500)
     assert _kept(world, "1")[:2] == (LeaseState.DONE, 5000)
@@ -204,8 +204,8 @@ def test_a_delayed_reservation_whose_hosts_come_free_before_its_start_begins_at_
         request("2", RESERVATION, submitted=10, start=1000, duration=500),
         planning={"suspend_buffer": 20},
     )
-    assert world.until(985)["2"].reservations[0].start == 1012
-    assert world.until(996)["2"].reservations[0].start == 1000
+    assert world.until(985)["2"].holdings[0].start == 1012
+    assert world.until(996)["2"].holdings[0].start == 1000
     assert _kept(world.end(), "2") == (LeaseState.DONE, 500, 1500)
     assert world["2"].started == 1000
 
@@ -233,7 +233,7 @@ def test_a_deadline_lease_that_has_to_wait_is_planned_again(make_world: MakeWorl
         world = _suspended_late(
             make_world, request("2", DEADLINE, submitted=10, start=1000, duration=100, deadline=deadline)
         )
-        assert world.until(999)["2"].reservations[0].start == 1000
+        assert world.until(999)["2"].holdings[0].start == 1000
         world.end()
         assert world["2"].state is state
         assert world["2"].ended == (1132 if state is LeaseState.DONE else 1000)
@@ -248,8 +248,8 @@ def test_a_waiting_best_effort_lease_goes_back_to_the_queue(make_world: MakeWorl
         cloud=CloudBehaviour(stop_factor=3),
         planning={"shutdown_time": 20},
     )
-    assert world.until(100)["2"].reservations[0].start == 120
-    assert world.until(120)["2"].reservations[0].start == 140
+    assert world.until(100)["2"].holdings[0].start == 120
+    assert world.until(120)["2"].holdings[0].start == 140
     assert world.until(160)["1"].ended == 160
     assert world["2"].started == 160
     assert world.counters["late_operations"] == 2, "at 120 and at 140, when it gets time until 180"
@@ -315,7 +315,7 @@ def test_hosts_that_are_free_early_are_used_at_once(make_world: MakeWorld) -> No
         cloud=CloudBehaviour(stop_factor=0.5),
         planning={"shutdown_time": 100},
     )
-    assert world.until(900)["2"].reservations[0].start == 1000
+    assert world.until(900)["2"].holdings[0].start == 1000
     assert world.end()["2"].started == 950
 
 
@@ -453,7 +453,7 @@ def test_a_place_that_memory_is_on_its_way_to_may_be_lost(make_world: MakeWorld)
         planning={"migration": Migration.YES, "migration_bandwidth": 100.0},
     )
     assert world.until(1019)["1"].state is LeaseState.MIGRATING
-    assert world["1"].reservations[0].assignment == (0,)
+    assert world["1"].holdings[0].assignment == (0,)
     assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 1100 + 2000)
 
 
@@ -498,8 +498,8 @@ def test_a_rest_that_has_no_place_for_now_is_looked_after_when_the_memory_is_sav
         cloud=CloudBehaviour(boot_time=40, stop_factor=1.3),
         planning={"shutdown_time": 10, "migration": Migration.YES_NO_TRANSFER, "slack_threshold": 2.0},
     )
-    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].reservations] == [(0, 0), (1, 1000)]
-    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].reservations] == [(0, 0), *rest]
+    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].holdings] == [(0, 0), (1, 1000)]
+    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].holdings] == [(0, 0), *rest]
     assert _kept(world.end(), "1")[:2] == (LeaseState.DONE, 2000)
 
 
@@ -514,8 +514,8 @@ def test_a_rest_that_starts_over_is_moved_at_once(make_world: MakeWorld) -> None
         cloud=CloudBehaviour(stop_factor=4),
         planning={"shutdown_time": 10, "suspension": Suspension.NONE, "preempt_at": PreemptAt.START},
     )
-    assert [(r.assignment[0], r.start) for r in world.until(50)["1"].reservations] == [(0, 0), (1, 4010)]
+    assert [(r.assignment[0], r.start) for r in world.until(50)["1"].holdings] == [(0, 0), (1, 4010)]
     world.run.engine.move("1", frozenset({"host-2"}))
-    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].reservations] == [(0, 0), (2, 1000)]
-    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].reservations] == [(0, 0), (1, 1000)]
+    assert [(r.assignment[0], r.start) for r in world.until(994)["1"].holdings] == [(0, 0), (2, 1000)]
+    assert [(r.assignment[0], r.start) for r in world.until(995)["1"].holdings] == [(0, 0), (1, 1000)]
     assert _kept(world.end(), "1") == (LeaseState.DONE, 2000, 3000 + 4 * 10)

@@ -22,11 +22,11 @@ FIXED = {"breach_tolerance": 0}
 
 def _series(make_world: MakeWorld, cloud: CloudBehaviour, engine: Mapping[str, Any]) -> World:
     """A long lease on the only host that has to make room for six reservations, one after the other."""
-    reservations = [
+    holdings = [
         request(f"r{number}", RESERVATION, 1, 300, submitted=10 + number * 2000, start=1000 + number * 2000)
         for number in range(6)
     ]
-    return make_world(request("b", BEST_EFFORT, 1, 20_000), *reservations, hosts=1, cloud=cloud, engine=engine).end()
+    return make_world(request("b", BEST_EFFORT, 1, 20_000), *holdings, hosts=1, cloud=cloud, engine=engine).end()
 
 
 @pytest.mark.parametrize("cloud", [CloudBehaviour(suspend_factor=2), CloudBehaviour(boot_time=40)])

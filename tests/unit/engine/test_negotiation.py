@@ -29,7 +29,7 @@ def test_who_was_to_make_room_for_a_lease_that_is_cancelled_goes_on(make_world: 
         world = make_world(
             request("1", BEST_EFFORT, 1, 2000), request("2", RESERVATION, submitted=10, start=1000), hosts=1
         ).until(500)
-        assert world["1"].reservations[0].run_end < 1000
+        assert world["1"].holdings[0].run_end < 1000
         getattr(world.run.engine, how)("2")
         world.end()
         assert world["2"].state is LeaseState.CANCELLED

@@ -20,7 +20,7 @@ def _cloud(*hosts: int, start: int = 0, end: int = FAR) -> CloudBehaviour:
 
 
 def _hosts(world: World, lease_id: str) -> set[int]:
-    return set(world[lease_id].reservations[0].assignment)
+    return set(world[lease_id].holdings[0].assignment)
 
 
 @pytest.mark.parametrize("kind", [LeaseKind.RESERVATION, LeaseKind.IMMEDIATE])

@@ -20,10 +20,10 @@ def test_what_waits_for_a_cancelled_lease_begins_after_the_lead(make_world: Make
         hosts=1,
         engine={"planning_lead": 30},
     ).until(400)
-    assert world["waits"].reservations[0].start == 1000
+    assert world["waits"].holdings[0].start == 1000
 
     world.run.engine.cancel("first")
-    assert world["waits"].reservations[0].start == 430
+    assert world["waits"].holdings[0].start == 430
     assert world.end()["waits"].started == 430
 
 
@@ -35,7 +35,7 @@ def test_what_begins_within_the_lead_anyway_keeps_its_place(make_world: MakeWorl
         engine={"planning_lead": 30},
     ).until(980)
     world.run.engine.cancel("first")
-    assert world["waits"].reservations[0].start == 1000
+    assert world["waits"].holdings[0].start == 1000
 
 
 def test_a_deadline_lease_that_is_back_sooner_begins_after_the_lead(make_world: MakeWorld) -> None:
@@ -46,10 +46,10 @@ def test_a_deadline_lease_that_is_back_sooner_begins_after_the_lead(make_world: 
         engine={"planning_lead": 30},
         planning={"suspend_buffer": 100},
     ).until(450)
-    assert world["work"].reservations[0].start == 600
+    assert world["work"].holdings[0].start == 600
 
     world.run.engine.cancel("gone")
-    assert world["work"].reservations[0].start == 480
+    assert world["work"].holdings[0].start == 480
 
 
 @pytest.mark.parametrize(("deadline", "start"), [(2000, 430), (1420, 430), (1419, 400), (1390, 400)])
@@ -59,10 +59,10 @@ def test_a_deadline_lease_begins_within_the_lead_where_it_would_be_too_late_othe
     """Its host dies at 400 and all of its work is lost; another host is free."""
     work = request("work", DEADLINE, start=0, duration=990, deadline=deadline)
     world = make_world(work, engine={"planning_lead": 30}).until(400)
-    (lost,) = world["work"].reservations[0].assignment
+    (lost,) = world["work"].holdings[0].assignment
 
     world.run.engine.host_out(world.run.site.hosts[lost].name)
 
-    assert world["work"].reservations[0].start == start
+    assert world["work"].holdings[0].start == start
     world.end()
     assert (world["work"].state, world["work"].ended) == (LeaseState.DONE, start + 990)

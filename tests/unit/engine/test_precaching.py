@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind
 from lease_scheduler.engine.state import EngineOptions
@@ -152,8 +152,8 @@ def test_what_a_host_has_is_not_brought_again_and_such_hosts_come_first(make_wor
     )
     world = make_world(*leases, hosts=3, cloud=_FETCHING, transfers=_AHEAD)
 
-    assert world.until(950)["1"].reservations[0].assignment == (1,)
-    assert world.until(2600)["2"].reservations[0].assignment == (1,)
+    assert world.until(950)["1"].holdings[0].assignment == (1,)
+    assert world.until(2600)["2"].holdings[0].assignment == (1,)
     assert world.end().counters["image_transfers"] == 1
 
 
@@ -326,7 +326,7 @@ def test_a_lease_without_vms_needs_no_image(make_world: MakeWorld) -> None:
 
 def test_a_cloud_that_brings_no_images_is_refused(make_world: MakeWorld) -> None:
     run = make_world(_reserved("1", 900), transfers=_AHEAD).run
-    cloud = SimulatedCloud(CloudBehaviour(), {})
+    cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
         Engine(run.planner, run.engine._admission, run.clock, cloud, run.store, run.recorder, EngineOptions())

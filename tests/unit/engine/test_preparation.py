@@ -22,7 +22,7 @@ def test_vms_run_at_the_start(make_world: MakeWorld) -> None:
     assert not world["1"].is_prepared
     world.until(90)
     assert (world["1"].state, world["1"].is_prepared) == (LeaseState.READY, True)
-    assert (world["1"].reservations[0].start, world["1"].reservations[0].run_start) == (40, 100)
+    assert (world["1"].holdings[0].start, world["1"].holdings[0].run_start) == (40, 100)
     world.end()
     assert (world["1"].started, world["1"].ended, world["1"].accumulated) == (100, 400, 300)
     assert "late_starts" not in world.counters
@@ -80,7 +80,7 @@ def test_a_host_that_dies_with_what_was_booted_is_replaced(make_world: MakeWorld
     cloud = CloudBehaviour(boot_time=20, host_failures=(HostFailure(host=0, instant=70, duration=10_000),))
     world = make_world(request("1", RESERVATION, start=100, duration=300), hosts=2, cloud=cloud, engine=AHEAD)
     world.until(65)
-    assert world["1"].reservations[0].assignment == (0,)
+    assert world["1"].holdings[0].assignment == (0,)
     world.end()
     assert (world["1"].started, world["1"].ended, world["1"].state) == (100, 400, LeaseState.DONE)
 

@@ -295,7 +295,7 @@ def test_a_deadline_lease_is_held_for_after_its_offer(make_world: MakeWorld) -> 
     """Nothing of it begins before it is accepted, and then it begins as soon as it can."""
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", DEADLINE, 1, 1000, start=0, deadline=5000))
-    assert world["1"].reservations[0].start == 300
+    assert world["1"].holdings[0].start == 300
     world.until(100).run.engine.accept("1")
     assert (world["1"].state, world["1"].active_since) == (LeaseState.ACTIVE, 100)
     assert world.end()["1"].ended == 1100
@@ -304,7 +304,7 @@ def test_a_deadline_lease_is_held_for_after_its_offer(make_world: MakeWorld) -> 
 def test_a_deadline_offer_leaves_time_for_the_work(make_world: MakeWorld) -> None:
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", DEADLINE, 1, 1000, start=0, deadline=1060))
-    assert (world["1"].offered_until, world["1"].reservations[0].start) == (60, 60)
+    assert (world["1"].offered_until, world["1"].holdings[0].start) == (60, 60)
 
 
 def test_an_offer_is_not_moved_for_the_use_of_others(make_world: MakeWorld) -> None:
@@ -314,7 +314,7 @@ def test_an_offer_is_not_moved_for_the_use_of_others(make_world: MakeWorld) -> N
         world = make_world(tight, planning={"slack_threshold": 2.0}, pricing="free").until(0)
         world.run.engine.submit(request("1", DEADLINE, 2, 1000, start=1000, deadline=9000), offered_for=offered)
         world.run.engine.step()
-        assert world["1"].reservations[0].start == 1000
+        assert world["1"].holdings[0].start == 1000
         assert world.until(20)["2"].state is state
 
 
@@ -407,8 +407,8 @@ def test_nobody_loses_work_for_an_offer(make_world: MakeWorld) -> None:
 def test_an_offer_whose_host_dies_goes_elsewhere(make_world: MakeWorld) -> None:
     world = make_world(pricing="constant").until(0)
     _offer(world, request("1", RESERVATION, 1, start=1000))
-    (host,) = world["1"].reservations[0].assignment
+    (host,) = world["1"].holdings[0].assignment
     world.run.engine.host_out(f"host-{host + 1}")
-    (other,) = world["1"].reservations[0].assignment
+    (other,) = world["1"].holdings[0].assignment
     assert other != host
     assert world["1"].offered_until == 300

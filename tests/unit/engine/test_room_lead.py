@@ -27,7 +27,7 @@ def _world(make_world: MakeWorld, lead: RoomLead, notice: int = 0, **planning: o
 def test_strict_lets_the_start_wait_and_says_so(make_world: MakeWorld, notice: int, start: int) -> None:
     world = _world(make_world, RoomLead.STRICT, notice).until(500)
     found = world["now"]
-    assert (found.request.start, found.reservations[0].run_start) == (start, start)
+    assert (found.request.start, found.holdings[0].run_start) == (start, start)
     waits = start - 500 - notice
     assert found.reason == (f"starts {waits} s later than asked: others are suspended first" if waits else "")
     world.end()
@@ -127,12 +127,12 @@ def test_terms_that_are_changed_to_begin_now_wait_too(make_world: MakeWorld) -> 
 
 def test_a_reservation_whose_host_dies_gets_another_one_when_that_is_free(make_world: MakeWorld) -> None:
     """Its end stays; nobody else loses work for it, and the host is not given to who waits in the queue."""
-    reservation = request("promised", RESERVATION, start=0, duration=1000)
-    world = make_world(reservation, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
-    hosts = world["promised"].reservations[0].assignment
+    holding = request("promised", RESERVATION, start=0, duration=1000)
+    world = make_world(holding, replace(WORK, submitted=1), planning={"room_lead": RoomLead.STRICT}).until(500)
+    hosts = world["promised"].holdings[0].assignment
     world.run.engine.host_out(world.run.site.hosts[hosts[0]].name)
-    assert world.until(531)["promised"].reservations[0].assignment == hosts
-    assert world.until(532)["promised"].reservations[0].assignment != hosts
+    assert world.until(531)["promised"].holdings[0].assignment == hosts
+    assert world.until(532)["promised"].holdings[0].assignment != hosts
     world.end()
     assert world["promised"].ended == 1000
     assert world["work"].ended == 1000 + 32 + (2000 - 499)
@@ -143,7 +143,7 @@ def test_a_quote_tells_the_start_that_there_would_be(make_world: MakeWorld) -> N
     world = make_world(WORK, hosts=1, planning={"room_lead": RoomLead.STRICT}).until(500)
     quote = world.run.engine.quote(request("q", RESERVATION, submitted=500, start=500, duration=100))
     assert quote.lease is not None
-    assert quote.lease.request.start == quote.lease.reservations[0].run_start == 532
+    assert quote.lease.request.start == quote.lease.holdings[0].run_start == 532
     assert quote.preempted == ("work",)
 
 

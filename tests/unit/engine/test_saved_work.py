@@ -89,7 +89,7 @@ def test_a_deadline_that_is_missed_costs_no_work(make_world: MakeWorld) -> None:
     """It waits for its owner, who may have it done later, or end it."""
     world = _in_pieces(make_world, CloudBehaviour(resume_failure_probability=1.0)).end()
     lease = world["1"]
-    assert (lease.state, lease.reservations) == (LeaseState.SUSPENDED_PENDING, ())
+    assert (lease.state, lease.holdings) == (LeaseState.SUSPENDED_PENDING, ())
     assert lease.accumulated > 0
     assert "cannot be done by its deadline any more" in lease.reason
     _heals(world)
@@ -132,23 +132,23 @@ def test_an_owner_may_end_what_waits(make_world: MakeWorld) -> None:
 @pytest.mark.parametrize("factor", [8, 12])
 def test_servers_that_come_back_too_late_lose_no_work(make_world: MakeWorld, factor: int) -> None:
     """The resumption is not over when the next reservation begins; the lease is put away again."""
-    reservations = range(2, 8)
+    holdings = range(2, 8)
     world = make_world(
         request("1", BEST_EFFORT, duration=2000),
-        *(request(str(n), RESERVATION, submitted=10, start=500 * (n - 1), duration=200) for n in reservations),
+        *(request(str(n), RESERVATION, submitted=10, start=500 * (n - 1), duration=200) for n in holdings),
         hosts=1,
         cloud=CloudBehaviour(resume_factor=factor),
         engine=_KEEPS,
     ).end()
     assert (world["1"].state, world["1"].accumulated) == (LeaseState.DONE, 2000)
     assert (world.counters["preemptions_with_loss"], _work(world)) == (0, 2000)
-    assert {world[str(n)].state for n in reservations} == {LeaseState.DONE}
+    assert {world[str(n)].state for n in holdings} == {LeaseState.DONE}
 
 
 def test_a_deadline_lease_that_comes_back_late_waits_with_its_work(make_world: MakeWorld) -> None:
     world = _in_pieces(make_world, CloudBehaviour(resume_factor=50)).end()
     lease = world["1"]
-    assert (lease.state, lease.reservations) == (LeaseState.SUSPENDED_PENDING, ())
+    assert (lease.state, lease.holdings) == (LeaseState.SUSPENDED_PENDING, ())
     assert lease.accumulated == _work(world) > 0
     assert world["2"].state is LeaseState.DONE
 
@@ -159,7 +159,7 @@ def test_a_restart_while_it_waits(make_world: MakeWorld) -> None:
     while (event := world.run._next_instant()) is not None and event < 20_000:
         world.until(event)
         lease = world["1"]
-        if lease.state is LeaseState.SUSPENDED_PENDING and not lease.reservations:
+        if lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings:
             break
     assert world["1"].state is LeaseState.SUSPENDED_PENDING
     _heals(world)
@@ -216,10 +216,10 @@ def test_a_reservation_gets_another_host_or_the_rest(make_world: MakeWorld, host
         cloud=_STUCK,
         engine=_KEEPS,
     ).until(700)
-    victim, reservation = world["1"], world["2"]
-    assert reservation.state is LeaseState.ACTIVE, reservation
-    assert reservation.started == 500
-    assert reservation.missing_nodes == (0 if hosts == 3 else 1)
+    victim, holding = world["1"], world["2"]
+    assert holding.state is LeaseState.ACTIVE, holding
+    assert holding.started == 500
+    assert holding.missing_nodes == (0 if hosts == 3 else 1)
     if victim.state is LeaseState.SUSPENDING:
         _heals(world)
         world.until(1400)
@@ -321,12 +321,12 @@ def test_memory_moves_ahead_to_a_host_that_is_not_left_yet(
 
     monkeypatch.setattr(relocation, "move", counted)
     world.run.engine.cancel("4")
-    (first,) = world["1"].reservations
+    (first,) = world["1"].holdings
     (moving,) = first.migrations
     assert first.hosts == world.run.engine._state.stuck["2"]
     assert moving.start < first.start
     world.until(moving.start)
-    assert world["1"].reservations == (first,)
+    assert world["1"].holdings == (first,)
     assert world.counters["migrations"] == 1
     _heals(world)
     world.end()

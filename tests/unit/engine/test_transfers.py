@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
@@ -138,7 +138,7 @@ def test_what_was_reused_shared_and_evicted_is_counted(make_world: MakeWorld) ->
 
 def test_an_engine_whose_cloud_brings_no_images_is_refused(make_world: MakeWorld) -> None:
     run = make_world(_reserved("1", 900), transfers=_NO_POOLS).run
-    cloud = SimulatedCloud(CloudBehaviour(), {})
+    cloud = InMemoryCloud(CloudBehaviour(), {})
 
     with pytest.raises(InvalidValueError, match="transfers"):
         Engine(run.planner, run.engine._admission, run.clock, cloud, run.store, run.recorder, EngineOptions())
@@ -169,7 +169,7 @@ def test_an_engine_that_takes_over_has_images_brought_again(make_world: MakeWorl
     new.until(900)
 
     assert new["2"].state is LeaseState.ACTIVE
-    assert new["2"].reservations[0].assignment != old["1"].reservations[0].assignment
+    assert new["2"].holdings[0].assignment != old["1"].holdings[0].assignment
 
 
 def test_who_is_refused_for_its_image_is_told_so(make_world: MakeWorld) -> None:

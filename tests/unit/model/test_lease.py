@@ -159,7 +159,7 @@ def test_a_new_lease_has_run_nothing() -> None:
     """haizea F14."""
     lease = Lease(request(), sequence=3)
     assert (lease.state, lease.accumulated, lease.remaining) == (LeaseState.NEW, 0, HOUR)
-    assert (lease.started, lease.ended, lease.active_since, lease.saved_on, lease.reservations) == (None,) * 4 + ((),)
+    assert (lease.started, lease.ended, lease.active_since, lease.saved_on, lease.holdings) == (None,) * 4 + ((),)
     assert (lease.lease_id, lease.kind, lease.is_final) == ("1", LeaseKind.BEST_EFFORT, False)
 
 

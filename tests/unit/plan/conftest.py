@@ -14,7 +14,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.host_selection.greedy import Greedy
+from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.preemption.by_kind import ByKind
 
 #: A host that one VM of the size ``VM`` fills.
@@ -26,7 +26,7 @@ MakeLease = Callable[..., Lease]
 
 def new_planner(hosts: int = 4, capacity: Resources = VM, site: Site | None = None, **options: Any) -> Planner:
     """A planner of equal hosts: ``new_planner(4, suspend_rate=32)``; ``capacity`` and ``site`` choose other hosts."""
-    selection = options.pop("selection", None) or Greedy(PolicyOptions())
+    selection = options.pop("selection", None) or GreedySelection(PolicyOptions())
     preemption = options.pop("preemption", None) or ByKind(PolicyOptions())
     deadline_preemption = options.pop("deadline_preemption", True)
     transfers = options.pop("transfers", None)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Suspension
 from lease_scheduler.plan.plan import NotPlannableError
@@ -25,7 +25,7 @@ def _place(planner: Planner, lease: Lease, now: int = 0) -> Lease:
 
 def _spans(planner: Planner, lease: Lease) -> list[tuple[int, int]]:
     """Start and end of each reservation of a lease at present."""
-    return [(r.start, r.end) for r in planner.plan.leases[lease.lease_id].reservations]
+    return [(r.start, r.end) for r in planner.plan.leases[lease.lease_id].holdings]
 
 
 @pytest.mark.parametrize(("deadline", "start"), [(3000, 1000), (3001, 1600)])
@@ -36,7 +36,7 @@ def test_little_slack_is_tried_at_the_start_with_preemption(
     planner = make_planner(1)
     patient = _place(planner, make_lease(DEADLINE, 1, 600, start=1000, deadline=50_000))
     hasty = _place(planner, make_lease(DEADLINE, 1, 1000, start=1000, deadline=deadline))
-    assert hasty.reservations[0].start == start
+    assert hasty.holdings[0].start == start
     assert _spans(planner, patient) == [(2000, 2600) if start == 1000 else (1000, 1600)]
 
 
@@ -48,8 +48,8 @@ def test_a_running_victim_is_suspended_and_its_rest_is_planned_behind(
     patient = _place(planner, make_lease(DEADLINE, 1, 3000, start=0, deadline=20_000))
     planner.plan.put(replace(patient.to(LeaseState.ACTIVE), active_since=0))
     hasty = _place(planner, make_lease(DEADLINE, 1, 500, start=1000, deadline=1600), now=200)
-    assert (hasty.reservations[0].start, hasty.reservations[0].end) == (1000, 1500)
-    first, rest = planner.plan.leases[patient.lease_id].reservations
+    assert (hasty.holdings[0].start, hasty.holdings[0].end) == (1000, 1500)
+    first, rest = planner.plan.leases[patient.lease_id].holdings
     assert (first.run_start, first.run_end, first.end, first.closing) == (0, 968, 1000, Closing.SUSPEND)
     assert (rest.start, rest.run_start, rest.run_end, rest.closing) == (1500, 1532, 1532 + 2032, Closing.SHUTDOWN)
 
@@ -65,7 +65,7 @@ def test_a_victim_that_cannot_be_suspended_starts_over_in_time(
         hasty = planner.plan.put(make_lease(DEADLINE, 1, 500, start=1000, deadline=1600))
         if moved:
             planner.place(hasty, 200)
-            killed, again = planner.plan.leases[patient.lease_id].reservations
+            killed, again = planner.plan.leases[patient.lease_id].holdings
             assert (killed.end, killed.closing) == (1000, Closing.KILL)
             assert (again.run_start, again.run_end) == (1500, 4500)
         else:
@@ -84,7 +84,7 @@ def test_without_the_deadline_mapper_no_deadline_lease_is_preempted(
         planner.plan.put(replace(patient.to(LeaseState.ACTIVE), active_since=0))
         hasty = planner.plan.put(make_lease(DEADLINE, 1, 500, start=1000, deadline=1600))
         if preemption:
-            assert planner.place(hasty, 200).reservations[0].start == 1000
+            assert planner.place(hasty, 200).holdings[0].start == 1000
         else:
             with pytest.raises(NotPlannableError):
                 planner.place(hasty, 200)
@@ -98,9 +98,9 @@ def test_who_was_moved_without_need_stays(make_planner: MakePlanner, make_lease:
     some = _place(
         planner, make_lease(DEADLINE, node_sets=(NodeSet(1, VM, gpu),), duration=1000, start=1000, deadline=9000)
     )
-    assert (most.reservations[0].assignment, some.reservations[0].assignment) == ((0,), (1,))
+    assert (most.holdings[0].assignment, some.holdings[0].assignment) == ((0,), (1,))
     hasty = make_lease(DEADLINE, node_sets=(NodeSet(1, VM, gpu),), duration=500, start=1000, deadline=1600)
-    assert _place(planner, hasty).reservations[0].start == 1000
+    assert _place(planner, hasty).holdings[0].start == 1000
     assert _spans(planner, most) == [(1000, 2000)]
     assert _spans(planner, some) == [(1500, 2500)]
 
@@ -115,9 +115,9 @@ def test_a_victim_that_would_be_late_is_passed_over(make_planner: MakePlanner, m
     reserved = make_lease(RESERVATION, node_sets=(NodeSet(1, VM, gpu),), duration=90_000, start=1500)
     _place(planner, reserved)
     other = _place(planner, make_lease(DEADLINE, 1, 500, start=1000, deadline=3000))
-    assert other.reservations[0].assignment == (1,)
+    assert other.holdings[0].assignment == (1,)
     hasty = _place(planner, make_lease(DEADLINE, 1, 400, start=1000, deadline=1500))
-    assert (hasty.reservations[0].assignment, hasty.reservations[0].start) == ((1,), 1000)
+    assert (hasty.holdings[0].assignment, hasty.holdings[0].start) == ((1,), 1000)
     assert _spans(planner, stuck) == [(1000, 1500)]
     assert _spans(planner, other) == [(1400, 1900)]
 
@@ -146,29 +146,29 @@ def test_all_waiting_leases_are_planned_again_least_slack_first(
     patient = _place(planner, make_lease(DEADLINE, 1, 1000, start=0, deadline=9000))
     average = _place(planner, make_lease(DEADLINE, 1, 1000, start=0, deadline=4500))
     hasty = _place(planner, make_lease(DEADLINE, 1, 1000, start=0, deadline=2500), now=100)
-    assert (hasty.reservations[0].start, hasty.state) == (1000, LeaseState.READY)
+    assert (hasty.holdings[0].start, hasty.state) == (1000, LeaseState.READY)
     assert _spans(planner, running) == [(0, 1000)]
     assert _spans(planner, average) == [(2000, 3000)]
     assert _spans(planner, patient) == [(3000, 4000)]
     assert planner.plan.leases[patient.lease_id].state is LeaseState.READY
 
 
-def _saved(lease: Lease, accumulated: int, *reservations: Reservation) -> Lease:
+def _saved(lease: Lease, accumulated: int, *holdings: Holding) -> Lease:
     states = (LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE, LeaseState.SUSPENDING)
     saved = lease.to(*states, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_SCHEDULED)
-    return replace(saved, reservations=reservations, accumulated=accumulated, saved_on=(0,))
+    return replace(saved, holdings=holdings, accumulated=accumulated, saved_on=(0,))
 
 
 def test_a_suspended_lease_is_planned_again_with_what_is_left(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F58: its memory stays saved, and it has to resume first."""
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=9000)
-    suspended = planner.plan.put(_saved(lease, 600, Reservation((0,), 500, 532, 932, 932)))
+    suspended = planner.plan.put(_saved(lease, 600, Holding((0,), 500, 532, 932, 932)))
     hasty = _place(planner, make_lease(DEADLINE, 1, 800, start=100, deadline=1000), now=100)
-    assert hasty.reservations[0].start == 100
+    assert hasty.holdings[0].start == 100
     again = planner.plan.leases[suspended.lease_id]
     assert again.state is LeaseState.SUSPENDED_SCHEDULED
-    assert [(r.start, r.run_start, r.run_end) for r in again.reservations] == [(900, 932, 1332)]
+    assert [(r.start, r.run_start, r.run_end) for r in again.holdings] == [(900, 932, 1332)]
 
 
 def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -176,13 +176,13 @@ def test_the_last_part_of_a_lease_moves_behind_its_first(make_planner: MakePlann
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=9000)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
-    first = Reservation((0,), 0, 0, 568, 600, Closing.SUSPEND)
-    parts = (first, Reservation((0,), 700, 732, 1164, 1164))
-    planner.plan.put(replace(active, reservations=parts, active_since=0))
+    first = Holding((0,), 0, 0, 568, 600, Closing.SUSPEND)
+    parts = (first, Holding((0,), 700, 732, 1164, 1164))
+    planner.plan.put(replace(active, holdings=parts, active_since=0))
     hasty = _place(planner, make_lease(DEADLINE, 1, 800, start=600, deadline=1450), now=100)
-    assert hasty.reservations[0].start == 600
-    rest = planner.plan.leases[lease.lease_id].reservations
-    assert rest == (first, Reservation((0,), 1400, 1432, 1864, 1864))
+    assert hasty.holdings[0].start == 600
+    rest = planner.plan.leases[lease.lease_id].holdings
+    assert rest == (first, Holding((0,), 1400, 1432, 1864, 1864))
 
 
 @pytest.mark.parametrize(("closing", "remaining"), [(Closing.SUSPEND, 700), (Closing.KILL, 1000)])
@@ -193,9 +193,9 @@ def test_the_rest_of_a_lease(
     planner = make_planner(1)
     lease = make_lease(DEADLINE, 1, 1000, start=0, deadline=1500)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
-    first = Reservation((0,), 0, 0, 300, 332 if closing is Closing.SUSPEND else 300, closing)
-    value = planner.plan.put(replace(active, reservations=(first,), active_since=0))
-    rest = planner.place_rest(value, 100).reservations[1]
+    first = Holding((0,), 0, 0, 300, 332 if closing is Closing.SUSPEND else 300, closing)
+    value = planner.plan.put(replace(active, holdings=(first,), active_since=0))
+    rest = planner.place_rest(value, 100).holdings[1]
     assert rest.run_end - rest.run_start == remaining
     assert rest.start == first.end
     late = planner.plan.put(replace(value, request=replace(value.request, deadline=1299)))
@@ -208,7 +208,7 @@ def test_the_rest_of_a_lease(
 def test_a_start_that_has_passed_is_now(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea 8.2, 21: planned from now on, with the slack that was asked for."""
     planner = make_planner(1)
-    assert _place(planner, make_lease(DEADLINE, 1, 100, start=0, deadline=150), now=50).reservations[0].start == 50
+    assert _place(planner, make_lease(DEADLINE, 1, 100, start=0, deadline=150), now=50).holdings[0].start == 50
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(DEADLINE, 1, 100, start=0, deadline=150), 51)
 
@@ -216,4 +216,4 @@ def test_a_start_that_has_passed_is_now(make_planner: MakePlanner, make_lease: M
 def test_the_shutdown_may_be_behind_the_deadline(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F56, F72: the deadline is about the run."""
     placed = _place(make_planner(1, shutdown_time=60), make_lease(DEADLINE, 1, 100, start=0, deadline=100))
-    assert (placed.reservations[0].run_end, placed.reservations[0].end) == (100, 160)
+    assert (placed.holdings[0].run_end, placed.holdings[0].end) == (100, 160)

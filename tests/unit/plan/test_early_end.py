@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.early_end import pull_deadline_leases, replan_waiting
 from lease_scheduler.plan.planner import Planner
@@ -20,11 +20,11 @@ BEST_EFFORT, DEADLINE = LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE
 def _ready(planner: Planner, lease: Lease, start: int, *hosts: int) -> Lease:
     end = start + lease.request.duration
     states = (LeaseState.SCHEDULED, LeaseState.READY)
-    return planner.plan.put(replace(lease.to(*states), reservations=(Reservation(hosts, start, start, end, end),)))
+    return planner.plan.put(replace(lease.to(*states), holdings=(Holding(hosts, start, start, end, end),)))
 
 
 def _start(planner: Planner, lease: Lease) -> int:
-    return planner.plan.leases[lease.lease_id].reservations[0].start
+    return planner.plan.leases[lease.lease_id].holdings[0].start
 
 
 def test_waiting_leases_move_up_in_the_order_of_submission(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -59,12 +59,12 @@ def test_a_suspended_lease_that_waits_resumes_earlier(make_planner: MakePlanner,
     lease = make_lease(BEST_EFFORT, 1, 1000)
     states = (LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE, LeaseState.SUSPENDING)
     saved = lease.to(*states, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_SCHEDULED)
-    place = Reservation((0,), 5000, 5032, 5732, 5732)
-    planner.plan.put(replace(saved, reservations=(place,), saved_on=(0,), accumulated=300))
+    place = Holding((0,), 5000, 5032, 5732, 5732)
+    planner.plan.put(replace(saved, holdings=(place,), saved_on=(0,), accumulated=300))
     assert replan_waiting(planner.context, 100) == 1
     again = planner.plan.leases[lease.lease_id]
     assert again.state is LeaseState.SUSPENDED_SCHEDULED
-    assert again.reservations == (Reservation((0,), 100, 132, 832, 832),)
+    assert again.holdings == (Holding((0,), 100, 132, 832, 832),)
 
 
 def test_memory_that_is_on_the_way_is_not_turned_back(make_planner: MakePlanner, make_lease: MakeLease) -> None:

@@ -8,17 +8,17 @@ from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import LeaseKind, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.interfaces import HostSelection, Mapper
-from lease_scheduler.plan.keeping import Present, map_keeping
 from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.host_selection.greedy import Greedy
+from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
 from lease_scheduler.policy.mapper.spread import Spread
 
 from .conftest import MakeLease, MakePlanner
 
-NO_POLICY, FEWEST_LEASES = NoPolicy(PolicyOptions()), Greedy(PolicyOptions())
+NO_POLICY, FEWEST_LEASES = NoPolicy(PolicyOptions()), GreedySelection(PolicyOptions())
 SPREAD = Spread(PolicyOptions())
 FOUR = Resources({VCPU: 4, MEMORY_MB: 4096})
 
@@ -58,7 +58,7 @@ def test_a_vm_has_its_host_for_the_whole_interval(
     """haizea 8.2, 14: what begins at the very end of the interval is not in the way."""
     planner = make_planner(2, FOUR, selection=NO_POLICY)
     taken = planner.place(planner.plan.put(make_lease(LeaseKind.RESERVATION, 1, 10, _need(4), start=50)), 0)
-    assert taken.reservations[0].assignment == (0,)
+    assert taken.holdings[0].assignment == (0,)
     assert _mapped(planner, make_lease, NodeSet(1, _need(1)), end=end) == (host,)
 
 
@@ -138,7 +138,14 @@ def test_a_vm_that_is_added_goes_where_fewest_are(make_planner: MakePlanner, mak
     demands = planner.plan.demands(request)
 
     assignment = map_keeping(
-        planner.plan.availability, request, demands, Present.of(request, (0, 0, 1, None)), 0, 100, NO_POLICY, SPREAD
+        planner.plan.availability,
+        request,
+        demands,
+        PresentHosts.of(request, (0, 0, 1, None)),
+        0,
+        100,
+        NO_POLICY,
+        SPREAD,
     )
 
     assert assignment == (0, 0, 1, 2)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import Plan
@@ -21,7 +21,7 @@ BEST_EFFORT, RESERVATION = LeaseKind.BEST_EFFORT, LeaseKind.RESERVATION
 
 def _held(lease: Lease, start: int, end: int, *hosts: int) -> Lease:
     states = () if lease.state is LeaseState.READY else (LeaseState.SCHEDULED, LeaseState.READY)
-    return replace(lease.to(*states), reservations=(Reservation(hosts, start, start, end, end),))
+    return replace(lease.to(*states), holdings=(Holding(hosts, start, start, end, end),))
 
 
 def _vcpus(plan: Plan, start: int, end: int) -> list[int]:
@@ -57,7 +57,7 @@ def test_many_values_at_once_are_the_same_as_one_by_one(plan: Plan, make_lease: 
         other.put(lease)
     assert plan.availability.equals(other.availability)
     assert plan.leases == other.leases
-    plan.put_all(replace(lease, reservations=()) for lease in leases[:3])
+    plan.put_all(replace(lease, holdings=()) for lease in leases[:3])
     assert plan.rebuilt(0).equals(plan.availability)
 
 
@@ -71,7 +71,7 @@ def test_the_queue_is_in_the_order_of_submission(plan: Plan, make_lease: MakeLea
     assert ([lease.sequence for lease in plan.queued()], plan.queue_length) == ([1, 3], 2)
     assert [lease.sequence for lease in plan.future_best_effort(4)] == [2]
     assert plan.future_best_effort(5) == []
-    plan.put(replace(plan.leases["2"].to(LeaseState.QUEUED), reservations=()))
+    plan.put(replace(plan.leases["2"].to(LeaseState.QUEUED), holdings=()))
     assert [lease.sequence for lease in plan.queued()] == [1, 2, 3]
     assert plan.future_best_effort(4) == []
     for lease in leases:
@@ -107,8 +107,8 @@ def test_what_fails_leaves_no_trace(plan: Plan, make_lease: MakeLease) -> None:
             plan.put(_held(make_lease(RESERVATION, start=0), 50, 60, 0))
             raise KeyError
         assert set(plan.leases) == {"1", "2"}
-        assert plan.leases["1"].reservations[0].start == 30
-        assert plan.leases["2"].reservations
+        assert plan.leases["1"].holdings[0].start == 30
+        assert plan.leases["2"].holdings
         raise ZeroDivisionError
     assert plan.availability is before
     assert plan.leases == {"1": first, "2": second}

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet, PreemptionMode
-from lease_scheduler.model.reservation import Closing
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import Migration, PreemptAt, Suspension
@@ -48,8 +48,8 @@ def test_so_many_waiting_leases_get_a_place(
     running = [make_lease(BEST_EFFORT, 1, 1000), make_lease(BEST_EFFORT, 1, 1000), make_lease(BEST_EFFORT, 2, 2000)]
     waiting = [make_lease(BEST_EFFORT, 4, 100) for _ in range(3)]
     leases = _queue(planner, *running, *waiting)
-    assert [lease.sequence for lease in leases[3:] if lease.reservations] == with_place
-    starts = [lease.reservations[0].start for lease in leases[3:] if lease.reservations]
+    assert [lease.sequence for lease in leases[3:] if lease.holdings] == with_place
+    starts = [lease.holdings[0].start for lease in leases[3:] if lease.holdings]
     assert starts == [2000, 2100, 2200][: len(starts)]
 
 
@@ -63,7 +63,7 @@ def test_without_backfilling_nobody_overtakes(make_planner: MakePlanner, make_le
             make_lease(BEST_EFFORT, 2, 1000),
             make_lease(BEST_EFFORT, 1, 1000),
         )
-        assert bool(leases[2].reservations) is overtakes
+        assert bool(leases[2].holdings) is overtakes
 
 
 def test_backfilling_does_not_delay_the_lease_that_has_a_place(
@@ -75,8 +75,8 @@ def test_backfilling_does_not_delay_the_lease_that_has_a_place(
         _, head, long = _queue(
             planner, make_lease(BEST_EFFORT, 3, 1000), make_lease(BEST_EFFORT, 4, 500), make_lease(BEST_EFFORT, 1, 5000)
         )
-        assert head.reservations[0].start == 1000
-        assert (long.reservations[0].end if long.reservations else None) == end
+        assert head.holdings[0].start == 1000
+        assert (long.holdings[0].end if long.holdings else None) == end
 
 
 def test_a_run_too_short_to_be_worth_its_suspension_is_not_begun(
@@ -87,7 +87,7 @@ def test_a_run_too_short_to_be_worth_its_suspension_is_not_begun(
         planner = make_planner(1)
         _place(planner, make_lease(RESERVATION, 1, 1000, start=start))
         (lease,) = _queue(planner, make_lease(BEST_EFFORT, 1, 5000))
-        first = lease.reservations[0]
+        first = lease.holdings[0]
         assert (first.start == 0) is begun
         if begun:
             assert (first.run_end, first.end, first.closing) == (start - 32, start, Closing.SUSPEND)
@@ -100,17 +100,17 @@ def test_a_non_preemptible_lease_runs_in_one_piece(make_planner: MakePlanner, ma
     planner = make_planner(1)
     _place(planner, make_lease(RESERVATION, 1, 1000, start=2000))
     (lease,) = _queue(planner, make_lease(BEST_EFFORT, 1, 5000, preemptible=False))
-    assert (lease.reservations[0].start, lease.reservations[0].closing) == (3000, Closing.SHUTDOWN)
+    assert (lease.holdings[0].start, lease.holdings[0].closing) == (3000, Closing.SHUTDOWN)
 
 
 def test_shutdown_time_is_kept_behind_the_run(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F72: the run must not be cut into the time of the shutdown."""
     planner = make_planner(1, shutdown_time=50)
     placed = _place(planner, make_lease(RESERVATION, 1, 1000, start=100))
-    assert (placed.reservations[0].run_end, placed.reservations[0].end) == (1100, 1150)
+    assert (placed.holdings[0].run_end, placed.holdings[0].end) == (1100, 1150)
     with pytest.raises(NotPlannableError):
         _place(planner, make_lease(RESERVATION, 1, 10, start=1149))
-    assert _place(planner, make_lease(RESERVATION, 1, 10, start=1150)).reservations[0].start == 1150
+    assert _place(planner, make_lease(RESERVATION, 1, 10, start=1150)).holdings[0].start == 1150
 
 
 def test_vms_of_a_lease_share_hosts_and_node_sets_differ(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -124,7 +124,7 @@ def test_vms_of_a_lease_share_hosts_and_node_sets_differ(make_planner: MakePlann
         NodeSet(1, Resources({VCPU: 1, MEMORY_MB: 1024}), frozenset({"GPU"})),
     )
     placed = _place(planner, make_lease(RESERVATION, node_sets=sets, start=0, duration=60))
-    assignment = placed.reservations[0].assignment
+    assignment = placed.holdings[0].assignment
     assert assignment[3:] == (1, 2)
     used = [sum(2 for host in assignment[:3] if host == number) for number in range(3)]
     assert used[0] <= 4
@@ -139,8 +139,8 @@ def test_a_preempted_lease_is_suspended_in_time(make_planner: MakePlanner, make_
         (running,) = _queue(planner, make_lease(BEST_EFFORT, 1, 5000))
         running = _activate(planner, running)
         placed = _place(planner, make_lease(RESERVATION, 1, 100, start=1000), now=500)
-        cut = planner.plan.leases[running.lease_id].reservations[0]
-        assert placed.reservations[0].start == 1000
+        cut = planner.plan.leases[running.lease_id].holdings[0]
+        assert placed.holdings[0].start == 1000
         assert (cut.run_end, cut.end, cut.closing) == (968 - buffer, 1000 - buffer, Closing.SUSPEND)
 
 
@@ -163,10 +163,10 @@ def test_a_lease_that_cannot_be_suspended_is_stopped(
         _place(planner, make_lease(RESERVATION, 1, 100, start=1000), now=500)
         value = planner.plan.leases[running.lease_id]
         if when is PreemptAt.REQUEST:
-            assert (value.state, value.reservations, value.accumulated) == (LeaseState.QUEUED, (), 0)
+            assert (value.state, value.holdings, value.accumulated) == (LeaseState.QUEUED, (), 0)
         else:
-            assert (value.state, value.reservations[0].end) == (LeaseState.ACTIVE, 1000)
-            assert value.reservations[0].closing is Closing.KILL
+            assert (value.state, value.holdings[0].end) == (LeaseState.ACTIVE, 1000)
+            assert value.holdings[0].closing is Closing.KILL
 
 
 def test_as_few_leases_as_possible_make_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -180,7 +180,7 @@ def test_as_few_leases_as_possible_make_room(make_planner: MakePlanner, make_lea
     ]
     running = [_activate(planner, lease, 50) for lease in _queue(planner, *leases, now=50)]
     _place(planner, make_lease(RESERVATION, 2, 100, start=5000), now=60)
-    cut = [planner.plan.leases[lease.lease_id].reservations[0].closing is Closing.SUSPEND for lease in running]
+    cut = [planner.plan.leases[lease.lease_id].holdings[0].closing is Closing.SUSPEND for lease in running]
     assert cut == [False, True, True, False]
 
 
@@ -209,7 +209,7 @@ def test_an_immediate_lease_starts_now_in_one_piece_or_not_at_all(
     _queue(planner, make_lease(BEST_EFFORT, 1, 5000))
     _place(planner, make_lease(RESERVATION, 1, 100, start=1000))
     placed = _place(planner, make_lease(LeaseKind.IMMEDIATE, 1, 400), now=500)
-    assert (placed.reservations[0].start, placed.reservations[0].run_end) == (500, 900)
+    assert (placed.holdings[0].start, placed.holdings[0].run_end) == (500, 900)
     with pytest.raises(NotPlannableError):
         _place(planner, make_lease(LeaseKind.IMMEDIATE, 1, 50), now=500)
 
@@ -221,7 +221,7 @@ def test_packing_fills_hosts_in_use_first(make_planner: MakePlanner, make_lease:
         planner = make_planner(3, capacity, selection=selection)
         first = _place(planner, make_lease(RESERVATION, 1, 100, start=10))
         second = _place(planner, make_lease(RESERVATION, 1, 100, start=10))
-        assert (first.reservations[0].hosts == second.reservations[0].hosts) is same_host
+        assert (first.holdings[0].hosts == second.holdings[0].hosts) is same_host
 
 
 def _suspended(planner: Planner, lease: Lease, host: int) -> Lease:
@@ -243,11 +243,11 @@ def test_where_and_when_a_suspended_lease_resumes(
     planner.enqueue(_suspended(planner, make_lease(BEST_EFFORT, 1, 3000), 0))
     planner.process_queue(0)
     resumed = planner.plan.leases["2"]
-    reservation = resumed.reservations[0]
+    holding = resumed.holdings[0]
     assert resumed.state is LeaseState.SUSPENDED_SCHEDULED
-    assert (reservation.start, reservation.assignment) == (start, (host,))
-    assert (reservation.run_start, reservation.run_end) == (start + 32, start + 32 + 2000)
-    assert bool(reservation.migrations) is (migration is Migration.YES)
+    assert (holding.start, holding.assignment) == (start, (host,))
+    assert (holding.run_start, holding.run_end) == (start + 32, start + 32 + 2000)
+    assert bool(holding.migrations) is (migration is Migration.YES)
 
 
 def test_a_suspended_lease_resumes_at_once_where_it_is(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -255,8 +255,8 @@ def test_a_suspended_lease_resumes_at_once_where_it_is(make_planner: MakePlanner
     planner = make_planner(2, migration_bandwidth=100)
     planner.enqueue(_suspended(planner, make_lease(BEST_EFFORT, 1, 3000), 1))
     planner.process_queue(700)
-    assert planner.plan.leases["1"].reservations[0].start == 700
-    assert planner.plan.leases["1"].reservations[0].assignment == (1,)
+    assert planner.plan.leases["1"].holdings[0].start == 700
+    assert planner.plan.leases["1"].holdings[0].assignment == (1,)
 
 
 def test_what_comes_free_early_is_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -264,14 +264,14 @@ def test_what_comes_free_early_is_used(make_planner: MakePlanner, make_lease: Ma
     planner = make_planner(2)
     running, waiting = _queue(planner, make_lease(BEST_EFFORT, 2, 4000), make_lease(BEST_EFFORT, 1, 500))
     deadline = _place(planner, make_lease(LeaseKind.DEADLINE, 1, 500, start=0, deadline=20_000))
-    assert (waiting.reservations[0].start, deadline.reservations[0].start) == (4000, 4000)
+    assert (waiting.holdings[0].start, deadline.holdings[0].start) == (4000, 4000)
     active = _activate(planner, running)
-    done = replace(active.to(LeaseState.DONE), reservations=(), ended=1000)
+    done = replace(active.to(LeaseState.DONE), holdings=(), ended=1000)
     planner.plan.put(done)
     planner.plan.remove(done.lease_id)
     assert planner.use_freed_capacity(2, 1000, 4000) == 2
-    assert planner.plan.leases[waiting.lease_id].reservations[0].start == 1000
-    assert planner.plan.leases[deadline.lease_id].reservations[0].start == 1000
+    assert planner.plan.leases[waiting.lease_id].holdings[0].start == 1000
+    assert planner.plan.leases[deadline.lease_id].holdings[0].start == 1000
 
 
 def test_a_tight_deadline_takes_hosts_from_best_effort_leases(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -282,8 +282,8 @@ def test_a_tight_deadline_takes_hosts_from_best_effort_leases(make_planner: Make
         _activate(planner, running)
         lease = planner.plan.put(make_lease(LeaseKind.DEADLINE, 1, 1000, start=2000, deadline=3500))
         if preemptible:
-            assert planner.place(lease, 100).reservations[0].start == 2000
-            assert planner.plan.leases[running.lease_id].reservations[0].closing is Closing.SUSPEND
+            assert planner.place(lease, 100).holdings[0].start == 2000
+            assert planner.plan.leases[running.lease_id].holdings[0].closing is Closing.SUSPEND
         else:
             with pytest.raises(NotPlannableError):
                 planner.place(lease, 100)
@@ -297,8 +297,8 @@ def test_the_last_step_for_deadlines_can_be_left_out(make_planner: MakePlanner, 
         hasty = planner.plan.put(make_lease(LeaseKind.DEADLINE, 1, 100, start=1500, deadline=1900))
         if step:
             placed = planner.place(hasty, 0)
-            assert placed.reservations[0].start == 1500
-            assert planner.plan.leases[patient.lease_id].reservations[0].start == 1600
+            assert placed.holdings[0].start == 1500
+            assert planner.plan.leases[patient.lease_id].holdings[0].start == 1600
         else:
             with pytest.raises(NotPlannableError):
                 planner.place(hasty, 0)
@@ -308,11 +308,11 @@ def test_the_last_step_for_deadlines_can_be_left_out(make_planner: MakePlanner, 
 def test_a_host_out_of_service_is_not_used(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     planner = make_planner(2)
     planner.plan.block(0, 100, 500)
-    assert _place(planner, make_lease(RESERVATION, 1, 50, start=99)).reservations[0].assignment == (1,)
-    assert _place(planner, make_lease(RESERVATION, 1, 50, start=50)).reservations[0].assignment == (0,)
+    assert _place(planner, make_lease(RESERVATION, 1, 50, start=99)).holdings[0].assignment == (1,)
+    assert _place(planner, make_lease(RESERVATION, 1, 50, start=50)).holdings[0].assignment == (0,)
     assert planner.plan.outages == {0}
     planner.plan.unblock(0)
-    assert _place(planner, make_lease(RESERVATION, 2, 50, start=200)).reservations[0].hosts == {0, 1}
+    assert _place(planner, make_lease(RESERVATION, 2, 50, start=200)).holdings[0].hosts == {0, 1}
 
 
 def test_a_lease_leaves_the_plan_only_empty_handed(make_planner: MakePlanner, make_lease: MakeLease) -> None:

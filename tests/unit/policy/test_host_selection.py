@@ -10,7 +10,7 @@ from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.plan.interfaces import HostsAt
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
-from lease_scheduler.policy.host_selection.greedy import Greedy
+from lease_scheduler.policy.host_selection.greedy import GreedySelection
 from lease_scheduler.policy.host_selection.no_policy import NoPolicy
 from lease_scheduler.policy.host_selection.packing import Packing
 
@@ -20,11 +20,11 @@ REQUEST = LeaseRequest("1", LeaseKind.BEST_EFFORT, (NodeSet(1, Resources({VCPU: 
 @pytest.mark.parametrize(
     ("policy", "leases", "free", "unchanged", "order"),
     [
-        (Greedy, [1, 0, 2], [1, 0.1, 1], [9, 1, 9], [11, 10, 12]),
-        (Greedy, [0, 0, 0], [0.5, 0.9, 0.7], [9, 1, 9], [11, 12, 10]),
-        (Greedy, [0, 0, 0], [1, 1, 1], [500, 900, 100], [11, 10, 12]),
+        (GreedySelection, [1, 0, 2], [1, 0.1, 1], [9, 1, 9], [11, 10, 12]),
+        (GreedySelection, [0, 0, 0], [0.5, 0.9, 0.7], [9, 1, 9], [11, 12, 10]),
+        (GreedySelection, [0, 0, 0], [1, 1, 1], [500, 900, 100], [11, 10, 12]),
         # What lies beyond the lease's duration makes no difference: the lower number goes first.
-        (Greedy, [0, 0, 0], [1, 1, 1], [1000, 9000, 5000], [10, 11, 12]),
+        (GreedySelection, [0, 0, 0], [1, 1, 1], [1000, 9000, 5000], [10, 11, 12]),
         (NoPolicy, [2, 1, 0], [0, 0.5, 1], [1, 2, 3], [10, 11, 12]),
         (Packing, [0, 1, 3], [1, 0.6, 0.2], [1, 1, 1], [12, 11, 10]),
         (Packing, [0, 0, 1], [1, 1, 0.9], [1, 1, 1], [12, 10, 11]),

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import FLOATING_IP, VCPU, Resources
 from lease_scheduler.service.announcer import Announcer, coming
 from tests.servers.base import wait_until
@@ -23,17 +23,17 @@ SITE = Site(
 )
 
 
-def lease(*reservations: Reservation) -> Lease:
+def lease(*reservations: Holding) -> Lease:
     request = LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(1, Resources({VCPU: 1})),), 0, 10, start=0)
-    return Lease(request, 0, reservations=reservations)
+    return Lease(request, 0, holdings=reservations)
 
 
 def test_the_next_start_of_each_host() -> None:
     """What has begun and what is far away is not told; addresses are no hosts."""
     leases = [
-        lease(Reservation((0,), 90, 90, 200, 200), Reservation((0,), 300, 300, 400, 400)),
-        lease(Reservation((0, 1, 2), 250, 260, 280, 280)),
-        lease(Reservation((1,), 5000, 5000, 6000, 6000)),
+        lease(Holding((0,), 90, 90, 200, 200), Holding((0,), 300, 300, 400, 400)),
+        lease(Holding((0, 1, 2), 250, 260, 280, 280)),
+        lease(Holding((1,), 5000, 5000, 6000, 6000)),
         lease(),
     ]
     assert coming(leases, SITE, 100, 1000) == {"compute-1": 250, "compute-2": 250}

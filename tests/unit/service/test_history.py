@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.engine.records import LeaseDocument
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.history import move_of, reason_of
@@ -25,8 +25,8 @@ def _lease(lease_id: str, kind: LeaseKind, start: int, end: int, *hosts: int, **
     if kind is LeaseKind.DEADLINE:
         terms["deadline"] = end
     request = LeaseRequest(lease_id, kind, nodes, 0, duration=end - start, **terms)
-    reservation = Reservation(hosts, start, start, end, end)
-    return Lease(request, int(lease_id), LeaseState.SCHEDULED, reservations=(reservation,), **said)
+    reservation = Holding(hosts, start, start, end, end)
+    return Lease(request, int(lease_id), LeaseState.SCHEDULED, holdings=(reservation,), **said)
 
 
 def _document(lease_id: str, project_id: str, **said: Any) -> LeaseDocument:
@@ -34,7 +34,7 @@ def _document(lease_id: str, project_id: str, **said: Any) -> LeaseDocument:
 
 
 _BEFORE = _lease("1", LeaseKind.RESERVATION, 100, 200, 7, 8)
-_AFTER = replace(_BEFORE, reservations=(replace(_BEFORE.reservations[0], assignment=(9, 8)),))
+_AFTER = replace(_BEFORE, holdings=(replace(_BEFORE.holdings[0], assignment=(9, 8)),))
 _MAINTENANCE = _lease("2", LeaseKind.RESERVATION, 150, 300, 7)
 _DOCUMENTS = {"1": _document("1", "ada"), "2": _document("2", "operators", maintenance=True)}
 
@@ -78,7 +78,7 @@ def test_who_is_suspended_is_told_for_whom(kind: LeaseKind, document: LeaseDocum
     after = replace(
         before,
         state=LeaseState.SUSPENDING,
-        reservations=(replace(before.reservations[0], run_end=140, end=150),),
+        holdings=(replace(before.holdings[0], run_end=140, end=150),),
     )
     other = _lease("2", kind, 150, 300, 7)
     documents = {"1": _document("1", "ada"), "2": document}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from lease_scheduler.cloud.nova.calibration.samples import Batch, Operation
+from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.options import PlanningOptions
@@ -16,19 +16,19 @@ _AWAY, _BACK = 1.4, 1.7
 
 #: How many times longer than predicted it may take on average: what the dissertation saw at most, rounded up.
 BOUNDS = {
-    Operation.SUSPEND: _AWAY,
-    Operation.SHELVE: _AWAY,
-    Operation.STOP: _AWAY,
-    Operation.RESUME: _BACK,
-    Operation.UNSHELVE: _BACK,
+    MeasuredOperation.SUSPEND: _AWAY,
+    MeasuredOperation.SHELVE: _AWAY,
+    MeasuredOperation.STOP: _AWAY,
+    MeasuredOperation.RESUME: _BACK,
+    MeasuredOperation.UNSHELVE: _BACK,
 }
 
 _MODES = {
-    Operation.SUSPEND: PreemptionMode.SUSPEND,
-    Operation.RESUME: PreemptionMode.SUSPEND,
-    Operation.SHELVE: PreemptionMode.SHELVE,
-    Operation.UNSHELVE: PreemptionMode.SHELVE,
-    Operation.STOP: PreemptionMode.STOP,
+    MeasuredOperation.SUSPEND: PreemptionMode.SUSPEND,
+    MeasuredOperation.RESUME: PreemptionMode.SUSPEND,
+    MeasuredOperation.SHELVE: PreemptionMode.SHELVE,
+    MeasuredOperation.UNSHELVE: PreemptionMode.SHELVE,
+    MeasuredOperation.STOP: PreemptionMode.STOP,
 }
 
 
@@ -41,7 +41,7 @@ class Accuracy:
     :ivar worst: the longest of them
     """
 
-    operation: Operation
+    operation: MeasuredOperation
     count: int
     hosts: int
     repetitions: int
@@ -85,12 +85,12 @@ def accuracies(batches: Sequence[Batch], needs: Resources, options: PlanningOpti
     return found
 
 
-def _predict(model: SuspensionModel, operation: Operation) -> Callable[[LeaseRequest, Sequence[int]], int]:
-    is_back = operation in (Operation.RESUME, Operation.UNSHELVE)
+def _predict(model: SuspensionModel, operation: MeasuredOperation) -> Callable[[LeaseRequest, Sequence[int]], int]:
+    is_back = operation in (MeasuredOperation.RESUME, MeasuredOperation.UNSHELVE)
     return model.resume_time if is_back else model.suspend_time
 
 
-def _lease(operation: Operation, count: int, needs: Resources) -> LeaseRequest:
+def _lease(operation: MeasuredOperation, count: int, needs: Resources) -> LeaseRequest:
     nodes = (NodeSet(count, needs),)
     mode = _MODES[operation]
     return LeaseRequest("1", LeaseKind.BEST_EFFORT, nodes, 0, duration=1, preemptible=True, preemption_mode=mode)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, Operation, Sample
+from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
 from lease_scheduler.cloud.nova.calibration.statistics import Summary, is_global, rate, summarize
 from lease_scheduler.plan.options import Exclusion, ShelvedSize
 
@@ -16,10 +16,10 @@ _SCHEDULING, _NOVA = "scheduling", "nova"
 _COMMANDS = (*PAIRS.keys(), *PAIRS.values())
 
 _RATES = {
-    Operation.SUSPEND: "suspend_rate",
-    Operation.RESUME: "resume_rate",
-    Operation.SHELVE: "shelve_rate",
-    Operation.UNSHELVE: "unshelve_rate",
+    MeasuredOperation.SUSPEND: "suspend_rate",
+    MeasuredOperation.RESUME: "resume_rate",
+    MeasuredOperation.SHELVE: "shelve_rate",
+    MeasuredOperation.UNSHELVE: "unshelve_rate",
 }
 
 
@@ -34,9 +34,9 @@ class Size:
     disk_mb: int
     shelved: ShelvedSize
 
-    def of(self, operation: Operation) -> int:
+    def of(self, operation: MeasuredOperation) -> int:
         """MB that an operation copies, as the time model has it."""
-        leaves = operation in (Operation.SHELVE, Operation.UNSHELVE)
+        leaves = operation in (MeasuredOperation.SHELVE, MeasuredOperation.UNSHELVE)
         return self.disk_mb if leaves and self.shelved is ShelvedSize.DISK else self.memory_mb
 
 
@@ -63,14 +63,14 @@ class Turns:
     :ivar exclusion: what follows; none if it cannot be said
     """
 
-    operation: Operation
+    operation: MeasuredOperation
     count: int
     on_one_host: float | None
     on_hosts: float | None
     exclusion: Exclusion | None
 
 
-def durations(batches: Iterable[Batch], operation: Operation) -> list[float]:
+def durations(batches: Iterable[Batch], operation: MeasuredOperation) -> list[float]:
     """Seconds that the host took for each operation that was asked for alone."""
     return [sample.duration for sample in _single(batches, operation)]
 
@@ -80,7 +80,7 @@ def overheads(batches: Sequence[Batch]) -> list[float]:
     return [sample.overhead for operation in _COMMANDS for sample in _single(batches, operation)]
 
 
-def failures(batches: Iterable[Batch], operation: Operation) -> list[str]:
+def failures(batches: Iterable[Batch], operation: MeasuredOperation) -> list[str]:
     """Why operations failed, one text for each that did."""
     return [
         sample.problem
@@ -91,7 +91,7 @@ def failures(batches: Iterable[Batch], operation: Operation) -> list[str]:
     ]
 
 
-def turns(batches: Sequence[Batch], operation: Operation) -> Turns | None:
+def turns(batches: Sequence[Batch], operation: MeasuredOperation) -> Turns | None:
     """What operations that are asked for at once do to each other; none if only single ones were measured.
 
     It is the largest number of them that tells.
@@ -128,15 +128,15 @@ def options(batches: Sequence[Batch], size: Size) -> list[Option]:
     if any(each.name in ("shelve_rate", "unshelve_rate") for each in found):
         reason = "what shelve_rate and unshelve_rate refer to"
         found.append(Option(_SCHEDULING, "shelved_size", size.shelved.value, reason))
-    found += _exclusion(batches, Operation.SUSPEND, "suspend_resume_exclusion")
-    found += _exclusion(batches, Operation.SHELVE, "shelve_exclusion")
+    found += _exclusion(batches, MeasuredOperation.SUSPEND, "suspend_resume_exclusion")
+    found += _exclusion(batches, MeasuredOperation.SHELVE, "shelve_exclusion")
     found += _seconds(_SCHEDULING, "enactment_overhead", overheads(batches))
-    found += _seconds(_SCHEDULING, "stop_time", durations(batches, Operation.STOP))
-    found += _seconds(_SCHEDULING, "shutdown_time", durations(batches, Operation.DELETE))
+    found += _seconds(_SCHEDULING, "stop_time", durations(batches, MeasuredOperation.STOP))
+    found += _seconds(_SCHEDULING, "shutdown_time", durations(batches, MeasuredOperation.DELETE))
     return found + _preparation(batches)
 
 
-def _single(batches: Iterable[Batch], operation: Operation) -> list[Sample]:
+def _single(batches: Iterable[Batch], operation: MeasuredOperation) -> list[Sample]:
     chosen = [each for each in batches if each.operation is operation and each.count == 1 and each.is_complete]
     return [each.samples[0] for each in chosen]
 
@@ -146,7 +146,7 @@ def _mean_rest(batches: Iterable[Batch], count: int, hosts: int) -> float | None
     return sum(values) / len(values) if values else None
 
 
-def _exclusion(batches: Sequence[Batch], operation: Operation, name: str) -> list[Option]:
+def _exclusion(batches: Sequence[Batch], operation: MeasuredOperation, name: str) -> list[Option]:
     """Where one direction takes turns everywhere, both are thought to."""
     both = [found for each in (operation, PAIRS[operation]) if (found := turns(batches, each)) is not None]
     told = [each for each in both if each.exclusion is not None]
@@ -167,7 +167,7 @@ def _seconds(group: str, name: str, values: Sequence[float]) -> list[Option]:
 
 def _preparation(batches: Sequence[Batch]) -> list[Option]:
     """Enough for the slowest of the ways in which servers were booted."""
-    boots = [each for each in batches if each.operation is Operation.BOOT and each.is_complete]
+    boots = [each for each in batches if each.operation is MeasuredOperation.BOOT and each.is_complete]
     ways = {(each.count, each.hosts) for each in boots}
     found = []
     for count, hosts in sorted(ways):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, Operation, Sample
+from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
 from lease_scheduler.cloud.nova.calibration.servers import Kind, Servers
 
 
@@ -40,7 +40,7 @@ def rounds(hosts: Sequence[str], repetitions: int, at_once: Sequence[int], group
 
 
 def measure(
-    servers: Servers, kind: Kind, each: Round, ways: Sequence[Operation], on_batch: Callable[[Batch], None]
+    servers: Servers, kind: Kind, each: Round, ways: Sequence[MeasuredOperation], on_batch: Callable[[Batch], None]
 ) -> None:
     """Carry out a round. If an operation fails, the rest of the round is left out.
 
@@ -50,18 +50,18 @@ def measure(
     booted: list[Sample] = []
     for batch in _batches(servers, kind, each, ways):
         on_batch(batch)
-        if batch.operation is Operation.BOOT:
+        if batch.operation is MeasuredOperation.BOOT:
             booted = [sample for sample in batch.samples if sample.server_id]
         if not batch.is_complete:
             break
     if booted:
-        deleted = servers.operate(Operation.DELETE, [(sample.server_id, sample.host) for sample in booted])
-        on_batch(Batch(Operation.DELETE, each.repetition, deleted))
+        deleted = servers.operate(MeasuredOperation.DELETE, [(sample.server_id, sample.host) for sample in booted])
+        on_batch(Batch(MeasuredOperation.DELETE, each.repetition, deleted))
 
 
-def _batches(servers: Servers, kind: Kind, each: Round, ways: Sequence[Operation]) -> Iterator[Batch]:
+def _batches(servers: Servers, kind: Kind, each: Round, ways: Sequence[MeasuredOperation]) -> Iterator[Batch]:
     booted = servers.boot(kind, each.hosts)
-    yield Batch(Operation.BOOT, each.repetition, booted)
+    yield Batch(MeasuredOperation.BOOT, each.repetition, booted)
     of_round = [(sample.server_id, sample.host) for sample in booted]
     for way in ways:
         for operation in (way, PAIRS[way]):

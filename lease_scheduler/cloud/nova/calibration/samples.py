@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Operation(Enum):
+class MeasuredOperation(Enum):
     """What is done with a server."""
 
     BOOT = "boot"
@@ -24,9 +24,9 @@ class Operation(Enum):
 
 #: What can be left out: how servers make room, and how each is undone.
 PAIRS = {
-    Operation.SUSPEND: Operation.RESUME,
-    Operation.SHELVE: Operation.UNSHELVE,
-    Operation.STOP: Operation.START,
+    MeasuredOperation.SUSPEND: MeasuredOperation.RESUME,
+    MeasuredOperation.SHELVE: MeasuredOperation.UNSHELVE,
+    MeasuredOperation.STOP: MeasuredOperation.START,
 }
 
 
@@ -41,7 +41,7 @@ class Sample:
     :ivar problem: why it counts as failed; empty if it does not. Its instants mean nothing then
     """
 
-    operation: Operation
+    operation: MeasuredOperation
     server_id: str
     host: str
     commanded: float
@@ -67,7 +67,7 @@ class Batch:
     :ivar repetition: which one it is of those with as many servers on as many hosts
     """
 
-    operation: Operation
+    operation: MeasuredOperation
     repetition: int
     samples: Sequence[Sample]
 

@@ -14,7 +14,7 @@ from keystoneauth1.exceptions import ClientException as SessionError
 from novaclient.exceptions import ClientException, Conflict, NotFound
 
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.calibration.samples import Operation, Sample
+from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation, Sample
 from lease_scheduler.cloud.nova.calibration.times import Times
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
@@ -34,14 +34,14 @@ _FAILURES = (ClientException, SessionError)
 
 #: In which state a server is when an operation is over; none if it is gone.
 _STATE = {
-    Operation.BOOT: of.ACTIVE,
-    Operation.SUSPEND: of.SUSPENDED,
-    Operation.RESUME: of.ACTIVE,
-    Operation.SHELVE: of.OFFLOADED,
-    Operation.UNSHELVE: of.ACTIVE,
-    Operation.STOP: of.STOPPED,
-    Operation.START: of.ACTIVE,
-    Operation.DELETE: None,
+    MeasuredOperation.BOOT: of.ACTIVE,
+    MeasuredOperation.SUSPEND: of.SUSPENDED,
+    MeasuredOperation.RESUME: of.ACTIVE,
+    MeasuredOperation.SHELVE: of.OFFLOADED,
+    MeasuredOperation.UNSHELVE: of.ACTIVE,
+    MeasuredOperation.STOP: of.STOPPED,
+    MeasuredOperation.START: of.ACTIVE,
+    MeasuredOperation.DELETE: None,
 }
 
 
@@ -103,25 +103,25 @@ class Servers:
                 return _Asked("", host, commanded, problem=f"boot: Nova refuses it: {error}", is_over=True)
             return _Asked(made.id, host, commanded, _requests(made))
 
-        return self._timed(Operation.BOOT, _at_once(create, hosts))
+        return self._timed(MeasuredOperation.BOOT, _at_once(create, hosts))
 
-    def operate(self, operation: Operation, servers: Sequence[tuple[str, str]]) -> list[Sample]:
+    def operate(self, operation: MeasuredOperation, servers: Sequence[tuple[str, str]]) -> list[Sample]:
         """Do the same with servers, asked for at once, and wait until it is over.
 
         :param servers: id and host of each, to which it is unshelved, too
         """
         return self._timed(operation, _at_once(lambda each: self._ask(operation, *each), servers))
 
-    def _ask(self, operation: Operation, server_id: str, host: str) -> _Asked:
+    def _ask(self, operation: MeasuredOperation, server_id: str, host: str) -> _Asked:
         servers = self._nova.servers
-        commands: Mapping[Operation, Callable[[], Any]] = {
-            Operation.SUSPEND: lambda: servers.suspend(server_id),
-            Operation.RESUME: lambda: servers.resume(server_id),
-            Operation.SHELVE: lambda: servers.shelve(server_id),
-            Operation.UNSHELVE: lambda: servers.unshelve(server_id, host=host),
-            Operation.STOP: lambda: servers.stop(server_id),
-            Operation.START: lambda: servers.start(server_id),
-            Operation.DELETE: lambda: servers.delete(server_id),
+        commands: Mapping[MeasuredOperation, Callable[[], Any]] = {
+            MeasuredOperation.SUSPEND: lambda: servers.suspend(server_id),
+            MeasuredOperation.RESUME: lambda: servers.resume(server_id),
+            MeasuredOperation.SHELVE: lambda: servers.shelve(server_id),
+            MeasuredOperation.UNSHELVE: lambda: servers.unshelve(server_id, host=host),
+            MeasuredOperation.STOP: lambda: servers.stop(server_id),
+            MeasuredOperation.START: lambda: servers.start(server_id),
+            MeasuredOperation.DELETE: lambda: servers.delete(server_id),
         }
         asked = _Asked(server_id, host, time.time())
         try:
@@ -130,7 +130,7 @@ class Servers:
             asked.problem, asked.is_over = f"{operation.value}: Nova refuses it: {error}", True
         return asked
 
-    def _timed(self, operation: Operation, asked: Sequence[_Asked]) -> list[Sample]:
+    def _timed(self, operation: MeasuredOperation, asked: Sequence[_Asked]) -> list[Sample]:
         end = time.monotonic() + self._limit
         while True:
             for each in asked:
@@ -146,7 +146,7 @@ class Servers:
             time.sleep(_LOOK)
         return [self._sample(operation, each) for each in asked]
 
-    def _look(self, operation: Operation, asked: _Asked) -> None:
+    def _look(self, operation: MeasuredOperation, asked: _Asked) -> None:
         """See how far Nova is; a request that fails is made again."""
         wanted = _STATE[operation]
         try:
@@ -163,16 +163,16 @@ class Servers:
             return
         elif server.status == wanted:
             asked.is_over = True
-        elif operation is Operation.SHELVE and server.status == of.SHELVED:
+        elif operation is MeasuredOperation.SHELVE and server.status == of.SHELVED:
             with suppress(*_FAILURES):
                 # Where Nova leaves what is shelved on its host for a while.
                 asked.requests += _requests(self._nova.servers.shelve_offload(server))
-        elif operation is Operation.DELETE and server.status == _SOFT_DELETED:
+        elif operation is MeasuredOperation.DELETE and server.status == _SOFT_DELETED:
             with suppress(*_FAILURES):
                 # Where Nova keeps what is deleted for a while, in case it is wanted again.
                 asked.requests += _requests(self._nova.servers.force_delete(server))
 
-    def _sample(self, operation: Operation, asked: _Asked) -> Sample:
+    def _sample(self, operation: MeasuredOperation, asked: _Asked) -> Sample:
         sample = Sample(operation, asked.server_id, asked.host, asked.commanded, problem=asked.problem)
         if asked.problem:
             return sample

@@ -9,21 +9,21 @@ from typing import Any, Protocol
 
 from novaclient.exceptions import NotFound
 
-from lease_scheduler.cloud.nova.calibration.samples import Operation
+from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
 
 #: Seconds for which what a notification tells is waited for after the operation is over.
 _LATE = 10.0
 
 #: The notification with which a host begins, and that with which it is through.
-_EVENTS: Mapping[Operation, tuple[str, str]] = {
-    Operation.BOOT: ("instance.create.start", "instance.create.end"),
-    Operation.SUSPEND: ("instance.suspend.start", "instance.suspend.end"),
-    Operation.RESUME: ("instance.resume.start", "instance.resume.end"),
-    Operation.SHELVE: ("instance.shelve.start", "instance.shelve_offload.end"),
-    Operation.UNSHELVE: ("instance.unshelve.start", "instance.unshelve.end"),
-    Operation.STOP: ("instance.power_off.start", "instance.power_off.end"),
-    Operation.START: ("instance.power_on.start", "instance.power_on.end"),
-    Operation.DELETE: ("instance.delete.start", "instance.delete.end"),
+_EVENTS: Mapping[MeasuredOperation, tuple[str, str]] = {
+    MeasuredOperation.BOOT: ("instance.create.start", "instance.create.end"),
+    MeasuredOperation.SUSPEND: ("instance.suspend.start", "instance.suspend.end"),
+    MeasuredOperation.RESUME: ("instance.resume.start", "instance.resume.end"),
+    MeasuredOperation.SHELVE: ("instance.shelve.start", "instance.shelve_offload.end"),
+    MeasuredOperation.UNSHELVE: ("instance.unshelve.start", "instance.unshelve.end"),
+    MeasuredOperation.STOP: ("instance.power_off.start", "instance.power_off.end"),
+    MeasuredOperation.START: ("instance.power_on.start", "instance.power_on.end"),
+    MeasuredOperation.DELETE: ("instance.delete.start", "instance.delete.end"),
 }
 
 _OF_INTEREST = frozenset(event for both in _EVENTS.values() for event in both)
@@ -44,7 +44,7 @@ class Times(Protocol):
         ...
 
     def find(
-        self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
+        self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
         """When a host began and when it was through, in seconds since the epoch; none if that is not known.
 
@@ -68,7 +68,7 @@ class NotifiedTimes:
         self._heard: dict[str, list[tuple[float, str]]] = {}
 
     def find(
-        self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
+        self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
         """See ``Times``; waits a moment for a notification that is late."""
         begins, ends = _EVENTS[operation]
@@ -114,7 +114,7 @@ class RecordedTimes:
         self._nova = nova
 
     def find(
-        self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
+        self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
         """See ``Times``."""
         events = [event for each in requests for event in self._events(server_id, each)]
@@ -151,7 +151,7 @@ class ChosenTimes:
         return (self._chosen or self._notified).name
 
     def find(
-        self, operation: Operation, server_id: str, since: float, requests: Sequence[str]
+        self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
         """See ``Times``."""
         if self._chosen is not None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.cloud.nova.aggregate_metadata import Memory
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.ends import Ends
-from lease_scheduler.cloud.nova.memory import Memory
 
 _LEASE = "0a6a5f3b-26d2-4a3f-a8b1-2f9d9b6d2c11"
 

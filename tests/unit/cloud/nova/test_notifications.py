@@ -11,7 +11,7 @@ import pytest
 from oslo_config import cfg
 
 from lease_scheduler.cloud.nova.hints import Hint, ServerHint, ServiceHint
-from lease_scheduler.cloud.nova.notifications import Listener, notification_transport
+from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
 from lease_scheduler.cmd import configuration, wiring
 from tests.servers.base import wait_until
 from tests.unit.cloud.nova.recorded import LEASE, RECORDED, SERVER, USER
@@ -69,7 +69,7 @@ def nova(conf: cfg.ConfigOpts, exchange: str) -> Nova:
     return Nova(other, exchange)
 
 
-Listen = Callable[..., tuple[Listener, list[Hint]]]
+Listen = Callable[..., tuple[NotificationListener, list[Hint]]]
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ def listen(conf: cfg.ConfigOpts, exchange: str) -> Iterator[Listen]:
     """Starts a listener, which ends with the test."""
     with ExitStack() as stack:
 
-        def start(queue: str = "lease-scheduler.default") -> tuple[Listener, list[Hint]]:
-            listener = Listener(lambda: notification_transport(conf, None), exchange, [_TOPIC], queue, 600)
+        def start(queue: str = "lease-scheduler.default") -> tuple[NotificationListener, list[Hint]]:
+            listener = NotificationListener(lambda: notification_transport(conf, None), exchange, [_TOPIC], queue, 600)
             heard: list[Hint] = []
             listener.start(heard.append)
             stack.callback(listener.stop)
@@ -123,7 +123,7 @@ def test_a_hint_that_cannot_be_taken_stops_nothing(nova: Nova, conf: cfg.ConfigO
         heard.append(hint)
         raise ValueError("what is this?")
 
-    listener = Listener(lambda: notification_transport(conf, None), exchange, [_TOPIC], "queue", 600)
+    listener = NotificationListener(lambda: notification_transport(conf, None), exchange, [_TOPIC], "queue", 600)
     listener.start(take)
     _hears(nova, heard)
     nova.say("service.update")
@@ -154,7 +154,7 @@ def test_a_broker_that_refuses_is_asked_again(
             raise ConnectionRefusedError("not now")
         return notification_transport(conf, None)
 
-    listener = Listener(connect, exchange, [_TOPIC], "queue", 600)
+    listener = NotificationListener(connect, exchange, [_TOPIC], "queue", 600)
     heard: list[Hint] = []
     listener.start(heard.append)
     _hears(nova, heard)

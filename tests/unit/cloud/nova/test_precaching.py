@@ -14,8 +14,8 @@ from lease_scheduler.cloud.driver import ImageFacts, ImageOrder, ImageProgress, 
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.hints import CacheHint, read
 from lease_scheduler.cloud.nova.hosts import Node
-from lease_scheduler.cloud.nova.images import Images
-from lease_scheduler.cloud.nova.precaching import Precaching
+from lease_scheduler.cloud.nova.images import GlanceImages
+from lease_scheduler.cloud.nova.precaching import CachePreloading
 
 _IMAGE = "155d900f-4e14-4e4c-a73d-069cbf4541e6"
 _NAME = f"lease-precache-{_IMAGE}"
@@ -82,9 +82,9 @@ class _World:
         self.nova, self.clock = _Nova(), _Clock()
         self.precaching = self.engine()
 
-    def engine(self) -> Precaching:
+    def engine(self) -> CachePreloading:
         """As of an engine that knows nothing yet."""
-        return Precaching(self.clock, Aggregates(self.nova), _Hosts())  # type: ignore[arg-type]
+        return CachePreloading(self.clock, Aggregates(self.nova), _Hosts())  # type: ignore[arg-type]
 
     def at(self, instant: int, order: ImageOrder = _ORDER) -> ImageProgress:
         self.clock.instant = instant
@@ -222,10 +222,10 @@ class _Glance:
 )
 def test_facts_of_an_image(said: dict[str, Any], facts: ImageFacts) -> None:
     """What is copied, or else what comes of it; none if there is no such image."""
-    assert Images(lambda: _Glance(**said)).facts("x") == facts  # type: ignore[arg-type, return-value]
+    assert GlanceImages(lambda: _Glance(**said)).facts("x") == facts  # type: ignore[arg-type, return-value]
 
 
 def test_an_id_is_no_path() -> None:
     glance = _Glance(size=1)
-    Images(lambda: glance).facts("../tasks?x")  # type: ignore[arg-type, return-value]
+    GlanceImages(lambda: glance).facts("../tasks?x")  # type: ignore[arg-type, return-value]
     assert glance.paths == ["/v2/images/..%2Ftasks%3Fx"]

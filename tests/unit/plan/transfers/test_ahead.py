@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.resources import HOST_SHARE, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.transfers.ahead import ImageUse, Need, lacking, planned, uses_of
+from lease_scheduler.plan.transfers.ahead import ImageNeed, ImageUse, lacking, planned, uses_of
 from lease_scheduler.plan.transfers.channel import Job, as_late_as_possible
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 
@@ -39,7 +39,7 @@ def _lease(
         request,
         0,
         state,
-        reservations=(Reservation(hosts, 1000, 1000, 1100, 1100, Closing.SHUTDOWN),),
+        holdings=(Holding(hosts, 1000, 1000, 1100, 1100, Closing.SHUTDOWN),),
         active_since=active_since,
     )
 
@@ -96,7 +96,7 @@ def test_who_came_to_his_host_without_it_leaves_none() -> None:
 
 
 def test_those_that_would_overlap_are_one() -> None:
-    needs = {_X: [Need(0, 1000, "1", 0), Need(1, 1050, "2", 0), Need(2, 5000, "3", 0)]}
+    needs = {_X: [ImageNeed(0, 1000, "1", 0), ImageNeed(1, 1050, "2", 0), ImageNeed(2, 5000, "3", 0)]}
 
     first, second = planned(needs, _UNICAST, now=0)
 
@@ -105,7 +105,7 @@ def test_those_that_would_overlap_are_one() -> None:
 
 
 def test_what_cannot_be_there_in_time_begins_at_once() -> None:
-    needs = {_X: [Need(0, 40, "1", 0)], _Y: [Need(1, 200, "2", 0)]}
+    needs = {_X: [ImageNeed(0, 40, "1", 0)], _Y: [ImageNeed(1, 200, "2", 0)]}
 
     late, last = planned(needs, _UNICAST, now=10)
 
@@ -114,14 +114,16 @@ def test_what_cannot_be_there_in_time_begins_at_once() -> None:
 
 _NEEDS = st.dictionaries(
     st.builds(DiskImage, st.sampled_from("abcd"), st.sampled_from([100, 1000, 4000])),
-    st.lists(st.builds(Need, st.integers(0, 5), st.integers(1, 3000), st.sampled_from("123"), st.just(0)), min_size=1),
+    st.lists(
+        st.builds(ImageNeed, st.integers(0, 5), st.integers(1, 3000), st.sampled_from("123"), st.just(0)), min_size=1
+    ),
     max_size=4,
 )
 
 
 @given(_NEEDS, st.sampled_from(Mechanism), st.integers(0, 500))
 def test_one_at_a_time_in_time_if_that_can_be_and_as_late_as_possible(
-    needs: dict[DiskImage, list[Need]], mechanism: Mechanism, now: int
+    needs: dict[DiskImage, list[ImageNeed]], mechanism: Mechanism, now: int
 ) -> None:
     """haizea F62: by earliest due date, pushed to the right."""
     options = TransferOptions(bandwidth=100, mechanism=mechanism, required=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lease_scheduler.model.lease import DiskImage
-from lease_scheduler.plan.transfers.images import Images, NotInTimeError
+from lease_scheduler.plan.transfers.images import ImagePlan, NotInTimeError
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 
 #: 82 s at 100 Mb/s.
@@ -17,22 +17,24 @@ _NO_POOLS = TransferOptions(bandwidth=100)
 
 
 def _reserved(
-    images: Images, lease_id: str, image: DiskImage, hosts: list[int], start: int, until: int = 5000
-) -> Images:
+    images: ImagePlan, lease_id: str, image: DiskImage, hosts: list[int], start: int, until: int = 5000
+) -> ImagePlan:
     needs = dict.fromkeys(hosts, start)
     return images.provided(lease_id, image, needs, until, is_flexible=True, may_be_late=False)
 
 
-def _queued(images: Images, lease_id: str, image: DiskImage, hosts: list[int], start: int, until: int = 5000) -> Images:
+def _queued(
+    images: ImagePlan, lease_id: str, image: DiskImage, hosts: list[int], start: int, until: int = 5000
+) -> ImagePlan:
     needs = dict.fromkeys(hosts, start)
     return images.provided(lease_id, image, needs, until, is_flexible=False, may_be_late=False)
 
 
-def _times(images: Images) -> list[tuple[int, int, int]]:
+def _times(images: ImagePlan) -> list[tuple[int, int, int]]:
     return [(transfer.number, transfer.start, transfer.end) for transfer in images.transfers]
 
 
-def _all_ended(images: Images) -> Images:
+def _all_ended(images: ImagePlan) -> ImagePlan:
     while images.transfers:
         first = images.transfers[0]
         images = images.at(first.start).begun(first.number, first.start).at(first.end).ended(first.number)
@@ -49,7 +51,7 @@ def test_seconds_are_size_over_bandwidth_rounded_up() -> None:
 
 
 def test_a_promise_gets_its_image_at_the_last_moment() -> None:
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0, 2], 900)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0, 2], 900)
 
     assert _times(images) == [(1, 818, 900)]
     assert images.transfers[0].hosts == {0, 2}
@@ -58,13 +60,13 @@ def test_a_promise_gets_its_image_at_the_last_moment() -> None:
 
 
 def test_an_earlier_promise_pushes_nobody_back() -> None:
-    images = _reserved(_reserved(Images(_NO_POOLS), "1", _X, [0], 900), "2", _Y, [1], 950)
+    images = _reserved(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900), "2", _Y, [1], 950)
 
     assert _times(images) == [(1, 786, 868), (2, 868, 950)]
 
 
 def test_best_effort_takes_the_first_gap_and_stays_there() -> None:
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0], 150)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 150)
     assert images.soonest_end(_Y, 1) == 232, "68 s before the promise are too few"
     images = _queued(images, "2", _Y, [1], 1000)
     assert _times(images) == [(1, 68, 150), (2, 150, 232)]
@@ -75,7 +77,7 @@ def test_best_effort_takes_the_first_gap_and_stays_there() -> None:
 
 
 def test_what_cannot_be_in_time_is_refused_and_nothing_changes() -> None:
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0], 90)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 90)
 
     with pytest.raises(NotInTimeError):
         _reserved(images, "2", _Y, [1], 160)
@@ -85,7 +87,7 @@ def test_what_cannot_be_in_time_is_refused_and_nothing_changes() -> None:
 
 def test_an_image_is_reused_after_the_lease_that_brought_it() -> None:
     """haizea F63: the pool keeps it, and it cannot be evicted from the moment that somebody counts on it."""
-    images = _all_ended(_reserved(Images(_POOLS), "1", _X, [0], 900)).forgotten("1")
+    images = _all_ended(_reserved(ImagePlan(_POOLS), "1", _X, [0], 900)).forgotten("1")
     assert images.hosts_with(_X, "2") == {0}
     assert images.pools[0][0].users == frozenset()
 
@@ -97,7 +99,7 @@ def test_an_image_is_reused_after_the_lease_that_brought_it() -> None:
 
 
 def test_without_pools_an_image_belongs_to_its_lease_alone() -> None:
-    images = _all_ended(_reserved(Images(_NO_POOLS), "1", _X, [0], 900))
+    images = _all_ended(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900))
 
     assert images.hosts_with(_X, "1") == {0}
     assert images.hosts_with(_X, "2") == frozenset()
@@ -107,7 +109,7 @@ def test_without_pools_an_image_belongs_to_its_lease_alone() -> None:
 def test_a_full_pool_leaves_the_image_to_its_lease() -> None:
     """haizea 4.15: with nothing to evict there is a copy for the lease only."""
     small = TransferOptions(bandwidth=100, reuse=Reuse.IMAGE_CACHES, cache_size_mb=1500)
-    images = _all_ended(_reserved(Images(small), "1", _X, [0], 900))
+    images = _all_ended(_reserved(ImagePlan(small), "1", _X, [0], 900))
 
     images = _all_ended(_reserved(images, "2", _Y, [0], 1200))
 
@@ -120,7 +122,7 @@ def test_a_full_pool_leaves_the_image_to_its_lease() -> None:
 
 def test_a_multicast_that_is_planned_is_joined() -> None:
     """haizea F66."""
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0, 1], 900)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0, 1], 900)
 
     joined = _queued(images, "2", _X, [2, 3], 1000)
 
@@ -131,20 +133,20 @@ def test_a_multicast_that_is_planned_is_joined() -> None:
 
 
 def test_joining_is_not_for_unicast_nor_where_it_is_switched_off_nor_once_it_goes_on() -> None:
-    def transfers(images: Images) -> int:
+    def transfers(images: ImagePlan) -> int:
         return len(_queued(images, "2", _X, [2], 5000).transfers)
 
     unicast = TransferOptions(bandwidth=100, mechanism=Mechanism.UNICAST)
     off = TransferOptions(bandwidth=100, avoid_redundant=False)
-    assert transfers(_reserved(Images(unicast), "1", _X, [0], 900)) == 2
-    assert transfers(_reserved(Images(off), "1", _X, [0], 900)) == 2
-    assert transfers(_reserved(Images(_NO_POOLS), "1", _X, [0], 900).at(818).begun(1, 818)) == 2
-    assert transfers(_reserved(Images(_NO_POOLS), "1", _X, [0], 900)) == 1
+    assert transfers(_reserved(ImagePlan(unicast), "1", _X, [0], 900)) == 2
+    assert transfers(_reserved(ImagePlan(off), "1", _X, [0], 900)) == 2
+    assert transfers(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900).at(818).begun(1, 818)) == 2
+    assert transfers(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900)) == 1
 
 
 def test_a_promise_shares_what_comes_to_its_host_anyway() -> None:
     """haizea F65: no second transfer of the same image to the same host."""
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0, 1], 900)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0, 1], 900)
 
     shared = _reserved(images, "2", _X, [1], 1200)
     own = _reserved(images, "2", _X, [1], 899)
@@ -155,7 +157,7 @@ def test_a_promise_shares_what_comes_to_its_host_anyway() -> None:
 
 def test_a_transfer_that_somebody_joined_does_not_become_later() -> None:
     """Who was pushed forward goes back when there is room, but not beyond what others count on."""
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0], 900)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900)
     images = _reserved(images, "2", _Y, [1], 950)
     assert _times(images) == [(1, 786, 868), (2, 868, 950)]
     joined = _queued(images, "3", _X, [5], 868).forgotten("2")
@@ -167,7 +169,7 @@ def test_a_transfer_that_somebody_joined_does_not_become_later() -> None:
 
 
 def test_nobody_left_nothing_transferred() -> None:
-    images = _queued(_reserved(Images(_NO_POOLS), "1", _X, [0], 900), "2", _X, [1], 900)
+    images = _queued(_reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900), "2", _X, [1], 900)
 
     assert images.forgotten("1").transfers[0].hosts == {1}
     assert images.forgotten("1").forgotten("2").transfers == ()
@@ -177,14 +179,14 @@ def test_nobody_left_nothing_transferred() -> None:
 
 
 def test_a_failed_transfer_is_claimed_by_nobody() -> None:
-    images = _reserved(Images(_NO_POOLS), "1", _X, [0], 900).at(818).begun(1, 818).failed(1)
+    images = _reserved(ImagePlan(_NO_POOLS), "1", _X, [0], 900).at(818).begun(1, 818).failed(1)
 
     assert images.transfers == ()
     assert images.claims == {}
 
 
 def test_a_dead_host_has_nothing() -> None:
-    images = _all_ended(_reserved(Images(_POOLS), "1", _X, [0, 1], 900))
+    images = _all_ended(_reserved(ImagePlan(_POOLS), "1", _X, [0, 1], 900))
 
     assert images.host_lost(0).hosts_with(_X, "1") == {1}
     assert images.host_lost(0).claims == {"1": {1}}
@@ -192,7 +194,7 @@ def test_a_dead_host_has_nothing() -> None:
 
 
 def test_a_late_transfer_keeps_the_channel() -> None:
-    images = _queued(Images(_NO_POOLS), "1", _X, [0], 900).begun(1, 0).at(200)
+    images = _queued(ImagePlan(_NO_POOLS), "1", _X, [0], 900).begun(1, 0).at(200)
 
     assert images.next_start() is None
     assert images.soonest_end(_Y, 1) == 201 + 82

@@ -11,7 +11,7 @@ from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOptions
 
 _X = DiskImage("x", 1024)
@@ -23,7 +23,7 @@ MakePlanner = Callable[..., Planner]
 MakeLease = Callable[..., Lease]
 
 
-def _images(planner: Planner) -> Images:
+def _images(planner: Planner) -> ImagePlan:
     assert planner.plan.images is not None
     return planner.plan.images
 
@@ -76,7 +76,7 @@ def test_a_reservation_at_too_short_notice_is_refused(make_planner: MakePlanner,
         planner.place(make_lease(LeaseKind.RESERVATION, 2, start=81, software=_X), 0)
     assert planner.plan.images is before
 
-    assert planner.place(make_lease(LeaseKind.RESERVATION, 2, start=82, software=_X), 0).reservations
+    assert planner.place(make_lease(LeaseKind.RESERVATION, 2, start=82, software=_X), 0).holdings
 
 
 def test_at_too_short_notice_only_hosts_with_the_image_will_do(
@@ -85,12 +85,12 @@ def test_at_too_short_notice_only_hosts_with_the_image_will_do(
     """haizea F64: the lease goes where its image is, though the policy would take other hosts first."""
     planner = make_planner(transfers=_POOLS)
     first = planner.place(make_lease(LeaseKind.RESERVATION, 1, 100, start=900, software=_X, node_sets=None), 0)
-    host = first.reservations[0].assignment
+    host = first.holdings[0].assignment
     _bring_all(planner)
 
     placed = planner.place(make_lease(LeaseKind.RESERVATION, 1, start=1000, software=_X), 950)
 
-    assert placed.reservations[0].assignment == host
+    assert placed.holdings[0].assignment == host
     assert placed.state is LeaseState.READY
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(LeaseKind.RESERVATION, 2, start=5000, software=_X), 4950)
@@ -102,12 +102,12 @@ def test_hosts_with_the_image_come_first(make_planner: MakePlanner, make_lease: 
     hosts = []
     for image in (_X, _Y):
         lease = planner.place(make_lease(LeaseKind.RESERVATION, 2, 100, start=900, software=image), 0)
-        hosts.append(set(lease.reservations[0].assignment))
+        hosts.append(set(lease.holdings[0].assignment))
     _bring_all(planner)
 
     placed = planner.place(make_lease(LeaseKind.RESERVATION, 2, start=5000, software=_Y), 1000)
 
-    assert set(placed.reservations[0].assignment) == hosts[1]
+    assert set(placed.holdings[0].assignment) == hosts[1]
     assert _times(planner) == []
 
 
@@ -119,7 +119,7 @@ def test_a_best_effort_lease_waits_for_its_image_and_holds_no_future_place(
 
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
 
-    assert lease.reservations[0].start == 82
+    assert lease.holdings[0].start == 82
     assert _times(planner) == [(0, 82)]
     assert planner.plan.future_best_effort(0) == []
     assert planner.can_wait_with_place(0)
@@ -131,7 +131,7 @@ def test_a_lease_that_waits_for_hosts_gets_its_image_at_once(make_planner: MakeP
 
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
 
-    assert lease.reservations[0].start == 1000
+    assert lease.holdings[0].start == 1000
     assert _times(planner) == [(0, 82)]
     assert planner.plan.future_best_effort(0) == [lease]
 
@@ -144,7 +144,7 @@ def test_transfers_of_best_effort_leases_queue_up(make_planner: MakePlanner, mak
     leases = _queue(planner, *(make_lease(LeaseKind.BEST_EFFORT, 1, 100, software=DiskImage(n, 1024)) for n in "abc"))
 
     assert _times(planner) == [(0, 82), (82, 164), (168, 250), (250, 332)]
-    assert [lease.reservations[0].start for lease in leases] == [82, 164, 332]
+    assert [lease.holdings[0].start for lease in leases] == [82, 164, 332]
 
 
 def test_a_best_effort_lease_starts_at_once_where_its_image_is(
@@ -154,7 +154,7 @@ def test_a_best_effort_lease_starts_at_once_where_its_image_is(
     planner = make_planner(transfers=_POOLS)
     first = planner.place(make_lease(LeaseKind.RESERVATION, 1, 100, start=900, software=_X), 0)
     _bring_all(planner)
-    planner.plan.put(replace(first, state=LeaseState.DONE, reservations=()))
+    planner.plan.put(replace(first, state=LeaseState.DONE, holdings=()))
     planner.plan.remove(first.lease_id)
 
     one, two = _queue(
@@ -164,10 +164,10 @@ def test_a_best_effort_lease_starts_at_once_where_its_image_is(
         now=2000,
     )
 
-    assert one.reservations[0].start == 2000
-    assert one.reservations[0].assignment == first.reservations[0].assignment
+    assert one.holdings[0].start == 2000
+    assert one.holdings[0].assignment == first.holdings[0].assignment
     assert one.state is LeaseState.READY
-    assert two.reservations[0].start == 2082
+    assert two.holdings[0].start == 2082
     assert two.state is LeaseState.SCHEDULED
 
 
@@ -178,7 +178,7 @@ def test_a_best_effort_lease_joins_a_planned_multicast(make_planner: MakePlanner
 
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, 100, software=_X))
 
-    assert lease.reservations[0].start == 120
+    assert lease.holdings[0].start == 120
     assert _times(planner) == [(38, 120)]
     assert _images(planner).transfers[0].hosts == {0, 1, 2, 3}
 
@@ -191,7 +191,7 @@ def test_an_immediate_lease_waits_for_a_transfer_only_if_that_begins_now(
 
     placed = planner.place(make_lease(LeaseKind.IMMEDIATE, 1, software=_X), 0)
 
-    assert placed.reservations[0].start == 82
+    assert placed.holdings[0].start == 82
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(LeaseKind.IMMEDIATE, 1, software=_Y), 0)
 
@@ -203,7 +203,7 @@ def test_a_deadline_lease_starts_when_its_image_can_be_there(make_planner: MakeP
 
     lease = planner.place(make_lease(LeaseKind.DEADLINE, 1, 100, start=10, deadline=264, software=_X), 0)
 
-    assert lease.reservations[0].start == 164
+    assert lease.holdings[0].start == 164
     with pytest.raises(NotPlannableError):
         planner.place(make_lease(LeaseKind.DEADLINE, 1, 100, start=10, deadline=264, software=DiskImage("w", 1024)), 0)
 
@@ -213,12 +213,12 @@ def test_who_is_planned_again_gives_up_his_transfer(make_planner: MakePlanner, m
     planner = make_planner(transfers=_NO_POOLS)
     blocking = planner.place(make_lease(LeaseKind.IMMEDIATE, 4, 1000), 0)
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
-    planner.plan.put(replace(blocking, state=LeaseState.DONE, reservations=()))
+    planner.plan.put(replace(blocking, state=LeaseState.DONE, holdings=()))
     planner.plan.remove(blocking.lease_id)
 
     planner.use_freed_capacity(4, 0, 1000)
 
-    assert planner.plan.leases[lease.lease_id].reservations[0].start == 82
+    assert planner.plan.leases[lease.lease_id].holdings[0].start == 82
     assert _times(planner) == [(0, 82)]
 
 
@@ -232,13 +232,13 @@ def test_an_image_that_came_too_early_is_of_use_when_its_lease_is_planned_again(
     (lease,) = _queue(planner, make_lease(LeaseKind.BEST_EFFORT, 2, software=_X))
     _bring_all(planner)
     planner.plan.put(lease.to(LeaseState.READY))
-    planner.plan.put(replace(blocking, state=LeaseState.DONE, reservations=()))
+    planner.plan.put(replace(blocking, state=LeaseState.DONE, holdings=()))
     planner.plan.remove(blocking.lease_id)
     planner.plan.pass_to(200)
 
     planner.use_freed_capacity(4, 200, 1000)
 
-    assert planner.plan.leases[lease.lease_id].reservations[0].start == start
+    assert planner.plan.leases[lease.lease_id].holdings[0].start == start
     assert _times(planner) == ([] if keep else [(200, 282)])
 
 

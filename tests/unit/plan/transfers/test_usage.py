@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.transfers.images import Images
+from lease_scheduler.plan.transfers.images import ImagePlan
 from lease_scheduler.plan.transfers.options import Reuse, TransferOptions
 from lease_scheduler.plan.transfers.usage import disk_usage
 
 _X = DiskImage("x", 1000)
 #: Two VMs on host 0, one on host 1.
 _REQUEST = LeaseRequest("1", LeaseKind.RESERVATION, (NodeSet(3, Resources({VCPU: 1})),), 0, 100, 900, software=_X)
-_LEASE = Lease(_REQUEST, 1, LeaseState.ACTIVE, reservations=(Reservation((0, 0, 1), 900, 900, 1000, 1000),))
+_LEASE = Lease(_REQUEST, 1, LeaseState.ACTIVE, holdings=(Holding((0, 0, 1), 900, 900, 1000, 1000),))
 
 
 def _usage(options: TransferOptions, *, is_over: bool = False) -> dict[int, int]:
-    images = Images(options).provided("1", _X, {0: 900, 1: 900}, 1000, is_flexible=True, may_be_late=False)
+    images = ImagePlan(options).provided("1", _X, {0: 900, 1: 900}, 1000, is_flexible=True, may_be_late=False)
     number = images.transfers[0].number
     assert disk_usage(images, {"1": _LEASE}) == {}, "nothing is there before it has come"
     images = images.begun(number, 892).at(900).ended(number)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.metrics.state import Observation
@@ -21,9 +21,9 @@ def _host(number: int, *, reservable: bool = True, out_until: int | None = None)
 
 def _lease(name: str, number: int, state: LeaseState, need: dict[str, int], start: int | None) -> Lease:
     request = LeaseRequest(name, LeaseKind.BEST_EFFORT, (NodeSet(1, Resources(need)),), 0, 500)
-    held = () if start is None else (Reservation((1,), start, start, start + 500, start + 510),)
+    held = () if start is None else (Holding((1,), start, start, start + 500, start + 510),)
     since = start if state is LeaseState.ACTIVE else None
-    return Lease(request, number, state, reservations=held, active_since=since)
+    return Lease(request, number, state, holdings=held, active_since=since)
 
 
 def observation() -> Observation:

@@ -11,7 +11,7 @@ from lease_scheduler.cloud.nova.calibration import findings
 from lease_scheduler.cloud.nova.calibration.accuracy import accuracies
 from lease_scheduler.cloud.nova.calibration.findings import Size
 from lease_scheduler.cloud.nova.calibration.rounds import rounds
-from lease_scheduler.cloud.nova.calibration.samples import Batch, Operation, Sample
+from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation, Sample
 from lease_scheduler.conf import opts
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import Exclusion, PlanningOptions, ShelvedSize
@@ -19,7 +19,9 @@ from lease_scheduler.plan.options import Exclusion, PlanningOptions, ShelvedSize
 _SIZE = Size(memory_mb=1024, disk_mb=20_480, shelved=ShelvedSize.DISK)
 
 
-def _batch(operation: Operation, hosts: Sequence[str], seconds: Sequence[float], overhead: float = 0.5) -> Batch:
+def _batch(
+    operation: MeasuredOperation, hosts: Sequence[str], seconds: Sequence[float], overhead: float = 0.5
+) -> Batch:
     samples = [
         Sample(operation, f"s{number}", host, 100.0, 100.0 + overhead, 100.0 + overhead + took)
         for number, (host, took) in enumerate(zip(hosts, seconds, strict=True))
@@ -27,7 +29,7 @@ def _batch(operation: Operation, hosts: Sequence[str], seconds: Sequence[float],
     return Batch(operation, 0, samples)
 
 
-def _failed(operation: Operation) -> Batch:
+def _failed(operation: MeasuredOperation) -> Batch:
     return Batch(operation, 0, [Sample(operation, "s", "a", 100.0, problem="suspend: too long")])
 
 
@@ -36,21 +38,21 @@ def _values(batches: Sequence[Batch], size: Size = _SIZE) -> dict[str, str]:
 
 
 def _of_all(seconds: float) -> list[Batch]:
-    return [_batch(operation, ["a"], [seconds]) for operation in Operation for _ in range(3)]
+    return [_batch(operation, ["a"], [seconds]) for operation in MeasuredOperation for _ in range(3)]
 
 
 def test_every_option_comes_of_its_operation() -> None:
     batches = [
         _batch(operation, ["a"], [took])
         for operation, took in (
-            (Operation.BOOT, 40.2),
-            (Operation.SUSPEND, 16.0),
-            (Operation.RESUME, 8.0),
-            (Operation.SHELVE, 64.0),
-            (Operation.UNSHELVE, 32.0),
-            (Operation.STOP, 20.1),
-            (Operation.START, 5.0),
-            (Operation.DELETE, 3.5),
+            (MeasuredOperation.BOOT, 40.2),
+            (MeasuredOperation.SUSPEND, 16.0),
+            (MeasuredOperation.RESUME, 8.0),
+            (MeasuredOperation.SHELVE, 64.0),
+            (MeasuredOperation.UNSHELVE, 32.0),
+            (MeasuredOperation.STOP, 20.1),
+            (MeasuredOperation.START, 5.0),
+            (MeasuredOperation.DELETE, 3.5),
         )
         for _ in range(2)
     ]
@@ -74,17 +76,17 @@ def test_the_service_knows_all_options() -> None:
     conf = cfg.ConfigOpts()
     opts.register(conf)
     conf([])
-    several = [_batch(operation, ["a", "b"], [9.0, 9.0]) for operation in Operation]
+    several = [_batch(operation, ["a", "b"], [9.0, 9.0]) for operation in MeasuredOperation]
     for option in findings.options([*_of_all(7.0), *several], _SIZE):
         conf.set_override(option.name, option.value, group=option.group)
         assert conf[option.group][option.name] is not None
 
 
 def test_what_failed_is_left_out_and_counted() -> None:
-    batches = [*_of_all(10.0), _failed(Operation.SUSPEND)]
-    assert findings.durations(batches, Operation.SUSPEND) == [pytest.approx(10.0)] * 3
-    assert findings.failures(batches, Operation.SUSPEND) == ["suspend: too long"]
-    alone = [_batch(Operation.SUSPEND, ["a"], [10.0]), _failed(Operation.SUSPEND)]
+    batches = [*_of_all(10.0), _failed(MeasuredOperation.SUSPEND)]
+    assert findings.durations(batches, MeasuredOperation.SUSPEND) == [pytest.approx(10.0)] * 3
+    assert findings.failures(batches, MeasuredOperation.SUSPEND) == ["suspend: too long"]
+    alone = [_batch(MeasuredOperation.SUSPEND, ["a"], [10.0]), _failed(MeasuredOperation.SUSPEND)]
     assert "scheduling.suspend_rate" not in _values(alone)
 
 
@@ -96,12 +98,12 @@ def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expec
     """haizea F69, F70: whatever happens on one host."""
     batches = [
         *_of_all(10.0),
-        _batch(Operation.SUSPEND, "aaaa", [10.0, 20.0, 30.0, 40.0]),
-        _batch(Operation.SUSPEND, "abcd", on_hosts),
+        _batch(MeasuredOperation.SUSPEND, "aaaa", [10.0, 20.0, 30.0, 40.0]),
+        _batch(MeasuredOperation.SUSPEND, "abcd", on_hosts),
         # Fewer servers tell less.
-        _batch(Operation.SUSPEND, "ab", [10.0, 20.0]),
+        _batch(MeasuredOperation.SUSPEND, "ab", [10.0, 20.0]),
     ]
-    found = findings.turns(batches, Operation.SUSPEND)
+    found = findings.turns(batches, MeasuredOperation.SUSPEND)
     assert found is not None
     assert (found.count, found.exclusion) == (4, expected)
     # The way of the command is half a second.
@@ -111,8 +113,8 @@ def test_turns_are_told_by_several_on_as_many_hosts(on_hosts: list[float], expec
 
 
 def test_one_host_tells_nothing_of_turns() -> None:
-    batches = [*_of_all(10.0), _batch(Operation.SHELVE, "aa", [10.0, 20.0])]
-    found = findings.turns(batches, Operation.SHELVE)
+    batches = [*_of_all(10.0), _batch(MeasuredOperation.SHELVE, "aa", [10.0, 20.0])]
+    found = findings.turns(batches, MeasuredOperation.SHELVE)
     assert found is not None
     assert (found.on_hosts, found.exclusion) == (None, None)
     assert "scheduling.shelve_exclusion" not in _values(batches)
@@ -121,14 +123,14 @@ def test_one_host_tells_nothing_of_turns() -> None:
 def test_one_direction_that_takes_turns_is_enough() -> None:
     batches = [
         *_of_all(10.0),
-        _batch(Operation.SHELVE, "ab", [10.0, 10.0]),
-        _batch(Operation.UNSHELVE, "ab", [10.0, 20.0]),
+        _batch(MeasuredOperation.SHELVE, "ab", [10.0, 10.0]),
+        _batch(MeasuredOperation.UNSHELVE, "ab", [10.0, 20.0]),
     ]
     assert _values(batches)["scheduling.shelve_exclusion"] == "global"
 
 
 def test_preparation_is_long_enough_for_several_boots() -> None:
-    batches = [*_of_all(10.0), *[_batch(Operation.BOOT, "aa", [10.0, 25.0], overhead=0.4) for _ in range(2)]]
+    batches = [*_of_all(10.0), *[_batch(MeasuredOperation.BOOT, "aa", [10.0, 25.0], overhead=0.4) for _ in range(2)]]
     assert _values(batches)["nova.preparation_time"] == "26"
 
 
@@ -140,31 +142,31 @@ def test_observed_by_predicted() -> None:
     )  # fmt: skip
     needs = Resources({VCPU: 1, MEMORY_MB: 1024, DISK_GB: 20})
     batches = [
-        _batch(Operation.SUSPEND, "ab", [16.0, 17.5]),
-        _batch(Operation.RESUME, "aa", [16.0, 67.5]),
-        _batch(Operation.SHELVE, "ab", [16.0, 32.5]),
-        _batch(Operation.STOP, "a", [21.5]),
-        _batch(Operation.BOOT, "a", [16.0]),
-        _failed(Operation.SUSPEND),
+        _batch(MeasuredOperation.SUSPEND, "ab", [16.0, 17.5]),
+        _batch(MeasuredOperation.RESUME, "aa", [16.0, 67.5]),
+        _batch(MeasuredOperation.SHELVE, "ab", [16.0, 32.5]),
+        _batch(MeasuredOperation.STOP, "a", [21.5]),
+        _batch(MeasuredOperation.BOOT, "a", [16.0]),
+        _failed(MeasuredOperation.SUSPEND),
     ]
     found = {each.operation: each for each in accuracies(batches, needs, options)}
     predicted = {operation: each.predicted for operation, each in found.items()}
     assert predicted == {
-        Operation.SUSPEND: 2 * 1 + 16,
-        Operation.RESUME: 2 * 1 + 2 * 16,
-        Operation.SHELVE: 2 * 1 + 2 * 32,
-        Operation.STOP: 1 + 10,
+        MeasuredOperation.SUSPEND: 2 * 1 + 16,
+        MeasuredOperation.RESUME: 2 * 1 + 2 * 16,
+        MeasuredOperation.SHELVE: 2 * 1 + 2 * 32,
+        MeasuredOperation.STOP: 1 + 10,
     }
-    assert found[Operation.SUSPEND].ratio == pytest.approx(18.0 / 18)
-    assert found[Operation.SHELVE].is_kept
-    assert not found[Operation.RESUME].is_kept
-    assert found[Operation.STOP].ratio == pytest.approx(2.0)
-    assert not found[Operation.STOP].is_kept
+    assert found[MeasuredOperation.SUSPEND].ratio == pytest.approx(18.0 / 18)
+    assert found[MeasuredOperation.SHELVE].is_kept
+    assert not found[MeasuredOperation.RESUME].is_kept
+    assert found[MeasuredOperation.STOP].ratio == pytest.approx(2.0)
+    assert not found[MeasuredOperation.STOP].is_kept
 
 
 def test_nothing_planned_is_never_enough() -> None:
     options = PlanningOptions(override_suspend_time=0)
-    (found,) = accuracies([_batch(Operation.SUSPEND, "a", [1.0])], Resources({MEMORY_MB: 64}), options)
+    (found,) = accuracies([_batch(MeasuredOperation.SUSPEND, "a", [1.0])], Resources({MEMORY_MB: 64}), options)
     assert found.ratio == float("inf")
     assert not found.is_kept
 

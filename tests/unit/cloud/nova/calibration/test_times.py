@@ -9,7 +9,7 @@ import pytest
 from novaclient.exceptions import NotFound
 
 from lease_scheduler.cloud.nova.calibration import times
-from lease_scheduler.cloud.nova.calibration.samples import Operation
+from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
 from lease_scheduler.cloud.nova.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes
 
 #: 2026-11-22 00:00:00 UTC.
@@ -55,11 +55,11 @@ def test_notifications_of_the_operation_count() -> None:
     _say(notified, "instance.shelve.start", "00:01:00.250000")
     _say(notified, "instance.shelve.end", "00:01:05.000000")
     _say(notified, "instance.shelve_offload.start", "00:01:05.100000")
-    assert notified.find(Operation.SHELVE, "s", _MIDNIGHT + 60, []) is None
+    assert notified.find(MeasuredOperation.SHELVE, "s", _MIDNIGHT + 60, []) is None
     _say(notified, "instance.shelve_offload.end", "00:01:06.500000", server="other")
-    assert notified.find(Operation.SHELVE, "s", _MIDNIGHT + 60, []) is None
+    assert notified.find(MeasuredOperation.SHELVE, "s", _MIDNIGHT + 60, []) is None
     _say(notified, "instance.shelve_offload.end", "00:01:06.500000")
-    assert notified.find(Operation.SHELVE, "s", _MIDNIGHT + 60, []) == (_MIDNIGHT + 60.25, _MIDNIGHT + 66.5)
+    assert notified.find(MeasuredOperation.SHELVE, "s", _MIDNIGHT + 60, []) == (_MIDNIGHT + 60.25, _MIDNIGHT + 66.5)
 
 
 def test_actions_are_to_the_second_and_never_too_short() -> None:
@@ -77,23 +77,23 @@ def test_actions_are_to_the_second_and_never_too_short() -> None:
         )
     )
     since = _MIDNIGHT + 10.5
-    assert recorded.find(Operation.UNSHELVE, "s", since, ["req-1"]) == (since, _MIDNIGHT + 15)
-    assert recorded.find(Operation.SUSPEND, "s", since, ["req-2"]) is None
-    assert recorded.find(Operation.SUSPEND, "s", _MIDNIGHT, ["req-3"]) == (_MIDNIGHT + 10.25, _MIDNIGHT + 11.75)
-    assert recorded.find(Operation.SUSPEND, "s", since, ["req-4"]) is None
+    assert recorded.find(MeasuredOperation.UNSHELVE, "s", since, ["req-1"]) == (since, _MIDNIGHT + 15)
+    assert recorded.find(MeasuredOperation.SUSPEND, "s", since, ["req-2"]) is None
+    assert recorded.find(MeasuredOperation.SUSPEND, "s", _MIDNIGHT, ["req-3"]) == (_MIDNIGHT + 10.25, _MIDNIGHT + 11.75)
+    assert recorded.find(MeasuredOperation.SUSPEND, "s", since, ["req-4"]) is None
 
 
 def test_the_first_operation_chooses() -> None:
     """A Nova that sends no notifications is asked for its actions from then on; never one now and the other then."""
     action = {"req": [_event("compute_stop_instance", "00:00:10.000000", "00:00:12.000000")]}
     chosen = ChosenTimes(NotifiedTimes(), RecordedTimes(_Actions(action)))
-    assert chosen.find(Operation.STOP, "s", _MIDNIGHT, ["unknown"]) is None
-    assert chosen.find(Operation.STOP, "s", _MIDNIGHT, ["req"]) == (_MIDNIGHT + 10, _MIDNIGHT + 13)
+    assert chosen.find(MeasuredOperation.STOP, "s", _MIDNIGHT, ["unknown"]) is None
+    assert chosen.find(MeasuredOperation.STOP, "s", _MIDNIGHT, ["req"]) == (_MIDNIGHT + 10, _MIDNIGHT + 13)
     assert chosen.name == RecordedTimes.name
     notified = NotifiedTimes()
     _say(notified, "instance.power_off.start", "00:00:10.000000")
     _say(notified, "instance.power_off.end", "00:00:12.500000")
     chosen = ChosenTimes(notified, RecordedTimes(_Actions(action)))
-    assert chosen.find(Operation.STOP, "s", _MIDNIGHT, ["req"]) == (_MIDNIGHT + 10, _MIDNIGHT + 12.5)
+    assert chosen.find(MeasuredOperation.STOP, "s", _MIDNIGHT, ["req"]) == (_MIDNIGHT + 10, _MIDNIGHT + 12.5)
     assert chosen.name == NotifiedTimes.name
-    assert chosen.find(Operation.STOP, "other", _MIDNIGHT, ["req"]) is None
+    assert chosen.find(MeasuredOperation.STOP, "other", _MIDNIGHT, ["req"]) is None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lease_scheduler.model.host import Host
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, Resources
-from lease_scheduler.service.takeover.findings import Finding, shown_instant
+from lease_scheduler.service.blazar_import.findings import Finding, shown_instant
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lease_scheduler.plan.mapper import distributed, hosts_at, largest_first, ma
 
 
 @dataclass(frozen=True)
-class Present:
+class PresentHosts:
     """Hosts that VMs have, and would like to keep or must keep.
 
     :ivar hosts: for every node set the host number of each VM, none if it has none; VMs beyond the list have none
@@ -27,7 +27,7 @@ class Present:
     binding: bool = False
 
     @classmethod
-    def of(cls, request: LeaseRequest, assignment: Sequence[int | None], *, binding: bool = False) -> Present:
+    def of(cls, request: LeaseRequest, assignment: Sequence[int | None], *, binding: bool = False) -> PresentHosts:
         """The hosts of a lease's VMs, one for each in their order."""
         hosts, first = [], 0
         for node_set in request.nodes:
@@ -40,7 +40,7 @@ def map_keeping(
     availability: Availability,
     request: LeaseRequest,
     demands: tuple[Demand, ...],
-    present: Present | None,
+    present: PresentHosts | None,
     start: int,
     end: int,
     selection: HostSelection,
@@ -63,7 +63,7 @@ def _kept(
     availability: Availability,
     request: LeaseRequest,
     demands: tuple[Demand, ...],
-    present: Present,
+    present: PresentHosts,
     start: int,
     end: int,
     selection: HostSelection,

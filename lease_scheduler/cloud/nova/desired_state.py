@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from lease_scheduler.cloud.differences import Item, Kind, Presence
 from lease_scheduler.cloud.driver import Expectation, Order
-from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import lease_parts, names
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, SAVED, SERVERS, VMS, own_metadata
 from lease_scheduler.cloud.nova.aggregates import Aggregate
 from lease_scheduler.cloud.nova.flavors import WantedFlavor
 from lease_scheduler.cloud.nova.holding import flavors_of, without
 from lease_scheduler.cloud.nova.hosts import Node
-from lease_scheduler.cloud.nova.memory import ACTIVE, NEVER, SAVED, SERVERS, VMS, own_metadata
+from lease_scheduler.cloud.nova.lease_parts import LeasePart
 from lease_scheduler.cloud.nova.names import Labels
-from lease_scheduler.cloud.nova.needs import Part
 from lease_scheduler.cloud.nova.reservations import said_by
 from lease_scheduler.cloud.nova.steps import wanted_servers
 from lease_scheduler.nova import aggregates as metadata
@@ -35,7 +35,7 @@ class Known:
     node_of: Callable[[str], Node]
     find: Callable[[str], Aggregate | None]
     labels: Mapping[int, Labels]
-    parts: tuple[tuple[Part, Aggregate | None], ...]
+    parts: tuple[tuple[LeasePart, Aggregate | None], ...]
     claims: Mapping[tuple[int, str], int]
     now: int
 
@@ -108,7 +108,7 @@ def _remembered(order: Order, known: Known) -> Iterable[Item]:
         if (aggregate := known.find(names.aggregate(order.lease_id, exclusive=exclusive))) is not None
     ]
     if not found:
-        shares = bool(needs.hosts(needs.vms(order), exclusive=False)) if order.hosts else False
+        shares = bool(lease_parts.hosts(lease_parts.vms(order), exclusive=False)) if order.hosts else False
         yield Item(Kind.AGGREGATE, names.aggregate(order.lease_id, exclusive=not shares), order.lease_id)
     for exclusive, aggregate in found:
         said = own_metadata(order, _vms(aggregate), exclusive=exclusive)
@@ -118,8 +118,8 @@ def _remembered(order: Order, known: Known) -> Iterable[Item]:
 
 def _own_aggregates(expectation: Expectation, known: Known) -> Iterable[Item]:
     order = expectation.order
-    vms = needs.vms(order)
-    hosts = {exclusive: needs.hosts(vms, exclusive=exclusive) for exclusive in (True, False)}
+    vms = lease_parts.vms(order)
+    hosts = {exclusive: lease_parts.hosts(vms, exclusive=exclusive) for exclusive in (True, False)}
     for exclusive, of_lease in hosts.items():
         if not of_lease and not (exclusive and not hosts[False]):
             continue
@@ -142,14 +142,14 @@ def _reservations(expectation: Expectation, known: Known) -> Iterable[Item]:
 
 
 def _held(order: Order, known: Known) -> Iterable[Item]:
-    shared = [vm for vm in needs.vms(order) if not vm.has_whole_host]
+    shared = [vm for vm in lease_parts.vms(order) if not vm.has_whole_host]
     to_hold = without(shared, known.claims)
     for vm in to_hold:
         provider = known.node_of(vm.host).name
-        contents = {provider: amounts(needs.held(vm))}
+        contents = {provider: amounts(lease_parts.held(vm))}
         consumer = names.consumer(order.lease_id, vm.number)
         yield Item(Kind.CONSUMER, consumer, order.lease_id, contents, is_complete=True)
-    totals = needs.slots(to_hold, known.labels)
+    totals = lease_parts.slots(to_hold, known.labels)
     for resource_class in sorted({name for of_host in totals.values() for name in of_host}):
         yield Item(Kind.RESOURCE_CLASS, resource_class, order.lease_id)
     for host, of_host in sorted(totals.items()):

@@ -6,16 +6,16 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import Changes, FloatingIpRecord, HostRecord, Intent, Snapshot, Transition
+from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, Snapshot, StoreChanges, Transition
 from lease_scheduler.engine.units import Units
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError, shown_instant
+from lease_scheduler.service.blazar_import.leases import RESOURCE_TYPES, TakenLease, node_set_of_each, take_lease
+from lease_scheduler.service.blazar_import.pool import TakenPool, take_pool
+from lease_scheduler.service.blazar_import.promises import Claim, broken_promises
 from lease_scheduler.service.site import SiteBuilder
-from lease_scheduler.service.takeover.findings import Finding, NotTakenError, shown_instant
-from lease_scheduler.service.takeover.leases import RESOURCE_TYPES, TakenLease, node_set_of_each, take_lease
-from lease_scheduler.service.takeover.pool import TakenPool, take_pool
-from lease_scheduler.service.takeover.promises import Claim, broken_promises
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.store.blazar.contents import BlazarLease, Contents
 
@@ -33,7 +33,7 @@ _HOST = "physical:host"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ImportOptions:
     """What an operator asks for.
 
     :ivar history: whether leases that are over are taken over too
@@ -55,7 +55,7 @@ class Takeover:
     :ivar differences: what is taken over, but not as it was
     """
 
-    changes: Changes
+    changes: StoreChanges
     known_hosts: int = 0
     known_floating_ips: int = 0
     known_leases: int = 0
@@ -69,7 +69,7 @@ class Takeover:
 
 
 def take_over(
-    contents: Contents, here: Snapshot, units: Units, is_known: Callable[[str], bool], now: int, wanted: Wanted
+    contents: Contents, here: Snapshot, units: Units, is_known: Callable[[str], bool], now: int, wanted: ImportOptions
 ) -> Takeover:
     """The changes that make a site hold what a Blazar holds.
 
@@ -81,7 +81,7 @@ def take_over(
     unknown = wanted.leave_out - {lease.lease_id for lease in contents.leases}
     if unknown:
         raise InvalidValueError("--leave-out", f"Blazar has no lease {min(unknown)}")
-    takeover = Takeover(Changes(now))
+    takeover = Takeover(StoreChanges(now))
     chosen = [
         (lease, state)
         for lease in sorted(contents.leases, key=lambda lease: (lease.created_at or 0, lease.lease_id))
@@ -109,7 +109,7 @@ def take_over(
 
 
 def _state(
-    lease: BlazarLease, takeover: Takeover, is_known: Callable[[str], bool], now: int, wanted: Wanted
+    lease: BlazarLease, takeover: Takeover, is_known: Callable[[str], bool], now: int, wanted: ImportOptions
 ) -> LeaseState | None:
     """The state that a lease gets here; none if it is not taken over."""
     if is_known(lease.lease_id):
@@ -212,7 +212,7 @@ def _add_leases(takeover: Takeover, leases: list[TakenLease], here: Snapshot, no
         changes.transitions.append(transition)
         if lease.state is LeaseState.ACTIVE:
             # The cloud knows the lease as Blazar's; the engine makes it one of its own without touching its servers.
-            assignment = lease.reservations[0].assignment
+            assignment = lease.holdings[0].assignment
             operation = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now)
             changes.begun.append(Intent(next_intent, lease.lease_id, operation))
             next_intent += 1
@@ -232,7 +232,7 @@ def _broken(
     claims = [
         Claim(lease.lease_id, names[number], held.start, held.end, node_set.resources, node_set.required_traits)
         for lease in (*here.leases, *leases)
-        for held in lease.reservations
+        for held in lease.holdings
         for node_set, number in zip(node_set_of_each(lease.request), held.assignment, strict=True)
     ]
     return broken_promises({host.name: host for host in site.hosts}, claims, {lease.lease_id for lease in leases})

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet, PreemptionMode
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.displacing import make_room
-from lease_scheduler.plan.exact import place_exactly
+from lease_scheduler.plan.exact_placement import place_exactly
 from lease_scheduler.plan.options import PreemptAt, Suspension
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
@@ -26,19 +26,19 @@ START, END, NOW = 1000, 1100, 500
 
 def _running(planner: Planner, lease: Lease, *hosts: int, start: int = 0, end: int = 9000) -> Lease:
     """An active lease that holds hosts until its end."""
-    reservation = Reservation(hosts, start, start, end, end)
+    holding = Holding(hosts, start, start, end, end)
     active = lease.to(LeaseState.SCHEDULED, LeaseState.READY, LeaseState.ACTIVE)
-    return planner.plan.put(replace(active, reservations=(reservation,), active_since=start, started=start))
+    return planner.plan.put(replace(active, holdings=(holding,), active_since=start, started=start))
 
 
-def _ready(planner: Planner, lease: Lease, *reservations: Reservation) -> Lease:
-    return planner.plan.put(replace(lease.to(LeaseState.SCHEDULED, LeaseState.READY), reservations=reservations))
+def _ready(planner: Planner, lease: Lease, *holdings: Holding) -> Lease:
+    return planner.plan.put(replace(lease.to(LeaseState.SCHEDULED, LeaseState.READY), holdings=holdings))
 
 
-def _exactly(planner: Planner, lease: Lease, **terms: Any) -> tuple[Reservation, list[str]]:
+def _exactly(planner: Planner, lease: Lease, **terms: Any) -> tuple[Holding, list[str]]:
     options = {"may_preempt": True, **terms}
-    reservation, in_the_way = place_exactly(planner.context, lease.request, START, NOW, **options)
-    return reservation, [victim.lease_id for victim in in_the_way]
+    holding, in_the_way = place_exactly(planner.context, lease.request, START, NOW, **options)
+    return holding, [victim.lease_id for victim in in_the_way]
 
 
 def test_nobody_is_preempted_where_there_is_room(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -46,7 +46,7 @@ def test_nobody_is_preempted_where_there_is_room(make_planner: MakePlanner, make
     planner = make_planner(2)
     _running(planner, make_lease(BEST_EFFORT), 0)
     assert _exactly(planner, make_lease(RESERVATION, start=START, duration=100)) == (
-        Reservation((1,), START, START, END, END),
+        Holding((1,), START, START, END, END),
         [],
     )
 
@@ -67,10 +67,10 @@ def test_victims_whose_hosts_do_not_help_are_left_alone(make_planner: MakePlanne
     planner = make_planner(3)
     _running(planner, make_lease(BEST_EFFORT, submitted=1), 1)
     _running(planner, make_lease(BEST_EFFORT, submitted=3), 0, end=END - 50)
-    _ready(planner, make_lease(RESERVATION, start=END - 50, duration=50), Reservation((0,), 1050, 1050, 1100, 1100))
+    _ready(planner, make_lease(RESERVATION, start=END - 50, duration=50), Holding((0,), 1050, 1050, 1100, 1100))
     _running(planner, make_lease(BEST_EFFORT, submitted=2), 2)
     assert _exactly(planner, make_lease(RESERVATION, start=START, duration=100)) == (
-        Reservation((2,), START, START, END, END),
+        Holding((2,), START, START, END, END),
         ["4"],
     )
 
@@ -80,13 +80,13 @@ def test_a_lease_is_preempted_as_a_whole(make_planner: MakePlanner, make_lease: 
     planner = make_planner(2)
     both = _running(planner, make_lease(BEST_EFFORT, 2), 0, 1)
     planner.place(planner.plan.put(make_lease(RESERVATION, start=START, duration=100)), NOW)
-    assert planner.plan.leases[both.lease_id].reservations[0].end == START
+    assert planner.plan.leases[both.lease_id].holdings[0].end == START
 
 
 def test_shutdown_time_counts_for_the_interval(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F72, F50: what begins in the shutdown is in the way."""
     planner = make_planner(1, shutdown_time=50)
-    _ready(planner, make_lease(RESERVATION, start=1149, duration=10), Reservation((0,), 1149, 1149, 1159, 1209))
+    _ready(planner, make_lease(RESERVATION, start=1149, duration=10), Holding((0,), 1149, 1149, 1159, 1209))
     with pytest.raises(NotPlannableError, match="for 150 s at its start"):
         _exactly(planner, make_lease(RESERVATION, start=START, duration=100))
     assert _exactly(planner, make_lease(RESERVATION, start=START, duration=99))[0].end == 1149
@@ -138,14 +138,14 @@ def test_a_lease_that_is_resuming_is_a_victim_only_if_it_can_be_suspended_later(
     lease = _running(planner, make_lease(BEST_EFFORT, duration=8000), 0, start=480)
     saved = lease.to(LeaseState.SUSPENDING, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_SCHEDULED)
     resuming = saved.to(LeaseState.RESUMING)
-    reservation = replace(lease.reservations[0], run_start=512)
+    holding = replace(lease.holdings[0], run_start=512)
     resuming = planner.plan.put(
-        replace(resuming, reservations=(reservation,), saved_on=(0,), active_since=None, accumulated=200)
+        replace(resuming, holdings=(holding,), saved_on=(0,), active_since=None, accumulated=200)
     )
     request = make_lease(RESERVATION, start=START, duration=100).request
     assert bool(victims(planner.context, request, START, END, NOW)) is is_victim
     if is_victim:
-        cut = evict(planner.context, resuming, START, NOW).reservations[0]
+        cut = evict(planner.context, resuming, START, NOW).holdings[0]
         assert (cut.start, cut.run_start, cut.run_end, cut.end) == (480, 512, 968, 1000)
 
 
@@ -161,9 +161,9 @@ def test_equal_victims_go_in_the_order_of_submission(make_planner: MakePlanner, 
 def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F52: back into the queue, with nothing lost; memory that is saved stays so."""
     planner = make_planner(1)
-    lease = _ready(planner, make_lease(BEST_EFFORT), Reservation((0,), START, START, 4600, 4600))
+    lease = _ready(planner, make_lease(BEST_EFFORT), Holding((0,), START, START, 4600, 4600))
     evicted = evict(planner.context, lease, START, NOW)
-    assert (evicted.state, evicted.reservations) == (LeaseState.QUEUED, ())
+    assert (evicted.state, evicted.holdings) == (LeaseState.QUEUED, ())
     assert "was preempted before it began" in evicted.reason
     states = (LeaseState.SUSPENDING, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_SCHEDULED)
     saved = planner.plan.put(
@@ -171,7 +171,7 @@ def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanne
             lease.to(LeaseState.ACTIVE, *states),
             saved_on=(0,),
             accumulated=100,
-            reservations=(Reservation((0,), START, START + 32, 4600, 4600),),
+            holdings=(Holding((0,), START, START + 32, 4600, 4600),),
         )
     )
     evicted = evict(planner.context, saved, START, NOW)
@@ -182,25 +182,25 @@ def test_a_place_that_begins_before_is_cut_by_a_suspension(make_planner: MakePla
     """haizea F53: if it can run long enough before (F55), else it is given up."""
     planner = make_planner(1)
     for begin, cut in ((936, True), (937, False)):
-        lease = _ready(planner, make_lease(BEST_EFFORT), Reservation((0,), begin, begin, 4600, 4600))
+        lease = _ready(planner, make_lease(BEST_EFFORT), Holding((0,), begin, begin, 4600, 4600))
         evicted = evict(planner.context, lease, START, NOW)
         if cut:
-            assert evicted.reservations == (Reservation((0,), 936, 936, 968, START, Closing.SUSPEND),)
+            assert evicted.holdings == (Holding((0,), 936, 936, 968, START, Closing.SUSPEND),)
             assert evicted.state is LeaseState.READY
         else:
-            assert (evicted.reservations, evicted.state) == ((), LeaseState.QUEUED)
+            assert (evicted.holdings, evicted.state) == ((), LeaseState.QUEUED)
         planner.plan.remove(planner.release(evicted).lease_id)
 
 
 def test_a_later_part_is_given_up_and_the_earlier_one_goes_on(make_planner: MakePlanner, make_lease: MakeLease) -> None:
     """haizea F53, F57: the part that runs now is not touched by what is preempted behind it."""
     planner = make_planner(1)
-    first = Reservation((0,), 0, 0, 568, 600, Closing.SUSPEND)
+    first = Holding((0,), 0, 0, 568, 600, Closing.SUSPEND)
     lease = _running(planner, make_lease(LeaseKind.DEADLINE, start=0, deadline=9000), 0)
-    lease = planner.plan.put(replace(lease, reservations=(first, Reservation((0,), 1000, 1032, 4064, 4064))))
-    assert remaining_before(lease, lease.reservations[1]) == 3600 - 568
+    lease = planner.plan.put(replace(lease, holdings=(first, Holding((0,), 1000, 1032, 4064, 4064))))
+    assert remaining_before(lease, lease.holdings[1]) == 3600 - 568
     evicted = evict(planner.context, lease, START, NOW)
-    assert (evicted.state, evicted.reservations) == (LeaseState.ACTIVE, (first,))
+    assert (evicted.state, evicted.holdings) == (LeaseState.ACTIVE, (first,))
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_when_a_run_that_cannot_be_saved_ends(
     lease = _running(planner, make_lease(BEST_EFFORT, node_sets=node_sets), 0, 0)
     evicted = evict(planner.context, lease, at, NOW)
     if closing is not None:
-        assert evicted.reservations == (Reservation((0, 0), 0, 0, START, START, Closing.KILL),)
+        assert evicted.holdings == (Holding((0, 0), 0, 0, START, START, Closing.KILL),)
     else:
-        assert (evicted.state, evicted.reservations, evicted.active_since) == (LeaseState.QUEUED, (), None)
+        assert (evicted.state, evicted.holdings, evicted.active_since) == (LeaseState.QUEUED, (), None)
     again = planner.plan.put(lease)
     assert evict(planner.context, again, NOW, NOW).state is LeaseState.QUEUED

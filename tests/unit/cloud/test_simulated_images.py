@@ -1,4 +1,4 @@
-"""Disk images on the hosts of the emulated cloud."""
+"""Disk images on the hosts of the simulated cloud."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Lock
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import ImageOrder, Order
-from lease_scheduler.cloud.emulated_images import EmulatedImages
+from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 
@@ -25,7 +25,7 @@ def test_who_boots_waits_for_what_is_missing() -> None:
     """A whole fetch on a host that knows nothing of the image, the rest where it is being brought, else nothing."""
     now = 100
     with closing(sqlite3.connect(":memory:")) as database:
-        images = EmulatedImages(database, Lock(), lambda: now, CloudBehaviour(image_bandwidth=1_000))
+        images = SimulatedImages(database, Lock(), lambda: now, CloudBehaviour(image_bandwidth=1_000))
         images.carry(ImageOrder(1, "x", frozenset({"brought"}), now, now + 10))
         assert images.seconds_to_boot(_boot("brought")) == 10
         assert images.seconds_to_boot(_boot("brought", "empty")) == 30

@@ -9,7 +9,7 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
-from lease_scheduler.service.takeover.findings import NotTakenError
+from lease_scheduler.service.blazar_import.findings import NotTakenError
 
 _PCPU = "PCPU"
 _RESOURCES = "resources:"

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, NodeSet
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.plan.earliest_fit import place_soonest, place_whole
 from lease_scheduler.plan.options import Estimate, Migration
 from lease_scheduler.plan.planner import Planner
-from lease_scheduler.plan.soonest import place_soonest, place_whole
 
 from .conftest import VM, MakeLease, MakePlanner
 
@@ -56,7 +56,7 @@ def test_the_buffer_is_kept_before_the_reservation(make_planner: MakePlanner, ma
     planner = make_planner(1, suspend_buffer=7)
     _reserve(planner, make_lease, 500, 100)
     found = place_soonest(planner.context, make_lease(BEST_EFFORT, 1, 980), 0, may_wait=True)
-    assert found == Reservation((0,), 0, 0, 461, 493, Closing.SUSPEND)
+    assert found == Holding((0,), 0, 0, 461, 493, Closing.SUSPEND)
 
 
 @pytest.mark.parametrize(("estimate", "start"), [(Estimate.MODEL, 0), (Estimate.SUM, 1200)])
@@ -100,7 +100,7 @@ def test_what_is_left_is_what_it_asks_for(make_planner: MakePlanner, make_lease:
     lease = make_lease(BEST_EFFORT, 1, 1000)
     for accumulated, run in ((100, 900), (400, 600)):
         found = place_soonest(planner.context, _saved(lease, accumulated, 0), 50, may_wait=True)
-        assert found == Reservation((0,), 50, 82, 82 + run, 92 + run)
+        assert found == Holding((0,), 50, 82, 82 + run, 92 + run)
 
 
 def test_the_whole_by_an_instant_or_not_at_all(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -128,6 +128,6 @@ def test_a_queue_is_not_looked_at_while_nothing_is_free_that_all_of_it_needs(
     for lease in leases:
         planner.enqueue(planner.plan.put(lease))
     planner.process_queue(0)
-    assert [bool(planner.plan.leases[lease.lease_id].reservations) for lease in leases] == [True, True, False]
+    assert [bool(planner.plan.leases[lease.lease_id].holdings) for lease in leases] == [True, True, False]
     planner.process_queue(0)
     assert planner.plan.queue_length == 1

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.service.takeover.findings import NotTakenError
-from lease_scheduler.service.takeover.flavors import source_flavor
+from lease_scheduler.service.blazar_import.findings import NotTakenError
+from lease_scheduler.service.blazar_import.flavors import source_flavor
 
 _PLAIN: dict[str, Any] = {"id": "7", "vcpus": 2, "ram": 512, "disk": 10, "extra_specs": {}}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
-from lease_scheduler.service.takeover.findings import Finding, NotTakenError
+from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError
 from lease_scheduler.store.blazar.contents import BlazarFloatingIp, BlazarHost, Contents, Inventory
 
 #: What the database has room for.

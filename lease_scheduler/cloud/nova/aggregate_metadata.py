@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.cloud.nova import names, needs
+from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.nova import aggregates as metadata
 
@@ -143,7 +143,7 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
         **lease_metadata(order, exclusive=exclusive),
         **_document_metadata(order),
         _NODE_SETS: str(len(order.request.nodes)),
-        VMS: str(max(len(needs.planned_vms(order)), vms)),
+        VMS: str(max(len(lease_parts.planned_vms(order)), vms)),
     }
 
 
@@ -163,7 +163,7 @@ def _document_metadata(order: Order) -> dict[str, str]:
     assert order.document is not None
     document = order.document
     said = {_USER_ID: document.user_id, _MANAGED: str(bool(document.servers)).lower()}
-    if needs.addresses(order):
+    if lease_parts.addresses(order):
         said[_ADDRESSES] = "true"
     if document.trust_id is not None:
         said[_TRUST_ID] = document.trust_id

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.model.states import PLANNED_STATES, SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.context import PlanningContext
+from lease_scheduler.plan.earliest_fit import place_whole
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.preemption import remaining_before, yet_to_run
-from lease_scheduler.plan.soonest import place_whole
 
 
-def with_place(lease: Lease, *reservations: Reservation) -> Lease:
+def with_place(lease: Lease, *holdings: Holding) -> Lease:
     """A pending or queued lease, or one whose memory is saved, with hosts."""
     if lease.state in SUSPENDED_STATES:
         states = () if lease.state is LeaseState.SUSPENDED_SCHEDULED else (LeaseState.SUSPENDED_SCHEDULED,)
-        return lease.to(*states, reservations=reservations)
-    return lease.to(LeaseState.SCHEDULED, LeaseState.READY, reservations=reservations)
+        return lease.to(*states, holdings=holdings)
+    return lease.to(LeaseState.SCHEDULED, LeaseState.READY, holdings=holdings)
 
 
 def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
@@ -27,7 +27,7 @@ def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
     :raises NotPlannableError: there is no place in time
     """
     request = lease.request
-    last = lease.reservations[-1] if lease.reservations else None
+    last = lease.holdings[-1] if lease.holdings else None
     saved_on = lease.saved_on
     remaining = lease.remaining
     if last is not None:
@@ -39,12 +39,12 @@ def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
             saved_on = None
             remaining = request.duration
     assert request.deadline is not None
-    reservation = place_whole(context, request, remaining, saved_on, earliest, request.deadline)
-    if reservation is None:
+    holding = place_whole(context, request, remaining, saved_on, earliest, request.deadline)
+    if holding is None:
         raise NotPlannableError(f"no place for the rest of lease {lease.lease_id} before its deadline")
     if last is not None:
-        return context.plan.put(replace(lease, reservations=(*lease.reservations, reservation)))
-    return context.plan.put(with_place(lease, reservation))
+        return context.plan.put(replace(lease, holdings=(*lease.holdings, holding)))
+    return context.plan.put(with_place(lease, holding))
 
 
 def plan_again(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
@@ -52,7 +52,7 @@ def plan_again(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
 
     :raises NotPlannableError: there is no place in time
     """
-    if lease.state in PLANNED_STATES and not lease.reservations:
+    if lease.state in PLANNED_STATES and not lease.holdings:
         waiting = LeaseState.SUSPENDED_PENDING if lease.state in SUSPENDED_STATES else LeaseState.PENDING
         lease = lease.to(waiting)
     return plan_rest(context, lease, earliest)

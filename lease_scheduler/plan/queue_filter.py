@@ -8,18 +8,18 @@ from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
-from lease_scheduler.plan.fitting import latest_end, longest_windows
-from lease_scheduler.plan.imaging import possible_instants, transfer_seconds
+from lease_scheduler.plan.host_fit import latest_end, longest_windows
+from lease_scheduler.plan.image_constraints import possible_instants, transfer_seconds
 from lease_scheduler.plan.migration import migration_estimate, migration_of
-from lease_scheduler.plan.need import Alike, Need
 from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.plan import Plan
+from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 
 #: Kinds of leases that are remembered; a service that runs for years meets more than it should keep.
 _MOST_REMEMBERED = 20_000
 
 
-class Reach:
+class QueueFilter:
     """Which leases of a queue cannot begin now, told from the longest time for which what they need is free.
 
     Necessary, not sufficient, and remembered: most leases of a long queue are alike. For one pass over the queue, in
@@ -33,7 +33,7 @@ class Reach:
         self._now = now
         self._transfers = _transfers_of(context.plan)
         self._with_any_image: dict[int, frozenset[int]] = {}
-        self._instants_of: dict[Alike, frozenset[int]] = {}
+        self._instants_of: dict[DemandClass, frozenset[int]] = {}
         self._windows: dict[Hashable, tuple[Availability, list[int]]] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
@@ -50,7 +50,7 @@ class Reach:
             return True
         return self._finds_too_little(need, self._instants(need.alike))
 
-    def _finds_too_little(self, need: Need, instants: frozenset[int]) -> bool:
+    def _finds_too_little(self, need: QueuedDemand, instants: frozenset[int]) -> bool:
         """Whether a lease finds what it needs for long enough from none of the instants on."""
         alike, availability = need.alike, self._context.plan.availability
         # Leases with different images are more often alike in this than not.
@@ -60,7 +60,7 @@ class Reach:
             known = self._windows[key] = availability, _longest(availability, alike, instants)
         return _are_too_short(known[1], need)
 
-    def _instants(self, alike: Alike) -> frozenset[int]:
+    def _instants(self, alike: DemandClass) -> frozenset[int]:
         """When such leases may begin at the soonest, on whichever hosts."""
         found = self._instants_of.get(alike)
         if found is None:
@@ -73,7 +73,7 @@ class Reach:
             self._instants_of[alike] = found
         return found
 
-    def _instants_with_any_image(self, alike: Alike, seconds: int) -> frozenset[int]:
+    def _instants_with_any_image(self, alike: DemandClass, seconds: int) -> frozenset[int]:
         """The same for leases with any image that takes so many seconds to bring."""
         found = self._with_any_image.get(seconds)
         if found is None:
@@ -89,7 +89,7 @@ def _transfers_of(plan: Plan) -> tuple[Transfer, ...]:
     return () if plan.images is None else plan.images.transfers
 
 
-def _are_too_short(windows: list[int], need: Need) -> bool:
+def _are_too_short(windows: list[int], need: QueuedDemand) -> bool:
     """Whether none of the windows is long enough.
 
     :param windows: seconds for which n VMs fit, for n = 1, 2, ...
@@ -97,7 +97,7 @@ def _are_too_short(windows: list[int], need: Need) -> bool:
     return need.count > len(windows) or windows[need.count - 1] < need.shortest
 
 
-def _longest(availability: Availability, alike: Alike, instants: frozenset[int]) -> list[int]:
+def _longest(availability: Availability, alike: DemandClass, instants: frozenset[int]) -> list[int]:
     """Seconds for which n VMs of such leases fit from some of the instants on, for n = 1, 2, ...
 
     Of leases whose VMs are not all alike: for which they fit together, as the only entry.
@@ -107,7 +107,7 @@ def _longest(availability: Availability, alike: Alike, instants: frozenset[int])
     return [max(latest_end(availability, alike.demands, instant) - instant for instant in instants)]
 
 
-def need_of(context: PlanningContext, lease: Lease) -> Need:
+def need_of(context: PlanningContext, lease: Lease) -> QueuedDemand:
     """What a best-effort lease waits for."""
     request = lease.request
     known = context.plan.needs.get(request.lease_id)
@@ -119,7 +119,9 @@ def need_of(context: PlanningContext, lease: Lease) -> Need:
     if context.suspension.can_suspend(request):
         shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
     count = request.node_count if len(context.plan.demands(request)) == 1 else 1
-    need = Need(lease.accumulated, resuming, shortest, longest, count, _alike(context, request, resuming=resuming))
+    need = QueuedDemand(
+        lease.accumulated, resuming, shortest, longest, count, _alike(context, request, resuming=resuming)
+    )
     context.plan.needs[request.lease_id] = need
     return need
 
@@ -130,7 +132,7 @@ def whole_length(context: PlanningContext, request: LeaseRequest, remaining: int
     return longest + context.resume_estimate(request) if resuming else longest
 
 
-def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -> Alike:
+def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -> DemandClass:
     plan = context.plan
     demands = plan.demands(request)
     moved_after = None
@@ -147,5 +149,5 @@ def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -
     if known is None:
         if len(plan.alike) >= _MOST_REMEMBERED:
             plan.alike.clear()
-        known = plan.alike[key] = Alike(demands, (needed, counts), request, moved_after, image_seconds)
+        known = plan.alike[key] = DemandClass(demands, (needed, counts), request, moved_after, image_seconds)
     return known

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.plan.fitting import Anywhere, InPlace, latest_end
+from lease_scheduler.plan.host_fit import Anywhere, InPlace, latest_end
 from lease_scheduler.plan.mapper import GREEDY, map_vms
 from lease_scheduler.plan.planner import Planner
 
@@ -26,8 +26,8 @@ TWO = Resources({VCPU: 2, MEMORY_MB: 2})
 def _take(planner: Planner, make_lease: MakeLease, host: int, start: int, end: int, vms: int = 1) -> None:
     """Somebody else's VMs of one VCPU on a host from then to then."""
     lease = make_lease(LeaseKind.RESERVATION, vms, end - start, ONE, start=start)
-    reservation = Reservation((host,) * vms, start, start, end, end)
-    planner.plan.put(replace(lease.to(LeaseState.SCHEDULED), reservations=(reservation,)))
+    holding = Holding((host,) * vms, start, start, end, end)
+    planner.plan.put(replace(lease.to(LeaseState.SCHEDULED), holdings=(holding,)))
 
 
 def _request(make_lease: MakeLease, *sets: NodeSet) -> LeaseRequest:
@@ -115,8 +115,8 @@ def _without_fixtures(taken: list[tuple[int, int, int]]) -> Planner:
     for number, (host, start, length) in enumerate(taken):
         request = LeaseRequest(str(number), LeaseKind.RESERVATION, (NodeSet(1, ONE),), 0, length, start=start)
         if planner.plan.availability.free(start, start + length)[0, host]:
-            reservation = Reservation((host,), start, start, start + length, start + length)
-            planner.plan.put(Lease(request, number, LeaseState.SCHEDULED, reservations=(reservation,)))
+            holding = Holding((host,), start, start, start + length, start + length)
+            planner.plan.put(Lease(request, number, LeaseState.SCHEDULED, holdings=(holding,)))
     return planner
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from lease_scheduler.engine.records import HostRecord
-from lease_scheduler.service.takeover.takeover import Takeover
+from lease_scheduler.service.blazar_import.takeover import Takeover
 from lease_scheduler.store.blazar.contents import Inventory
 
 from .blazar_values import floating_ip, host, lease, of_hosts, taken

@@ -6,24 +6,22 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
-from lease_scheduler.model.reservation import Closing, Reservation
 from lease_scheduler.plan.availability import Availability
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.displacing import displace, fewest_for_capacity, in_the_way
-from lease_scheduler.plan.imaging import at_start, is_anywhere_in_time
-from lease_scheduler.plan.keeping import Present, map_keeping
+from lease_scheduler.plan.image_constraints import at_start, is_anywhere_in_time
 from lease_scheduler.plan.plan import ImageTooLateError, NotPlannableError
 from lease_scheduler.plan.preemption import instants_of_room, victims
+from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
 
 
-def exact_reservation(
-    context: PlanningContext, request: LeaseRequest, assignment: tuple[int, ...], start: int
-) -> Reservation:
+def exact_holding(context: PlanningContext, request: LeaseRequest, assignment: tuple[int, ...], start: int) -> Holding:
     """A reservation of the full duration, with the shutdown behind it."""
     run_end = start + request.duration
     end = run_end + context.suspension.shutdown_time(request)
-    return Reservation(assignment, start, start, run_end, end, Closing.SHUTDOWN)
+    return Holding(assignment, start, start, run_end, end, Closing.SHUTDOWN)
 
 
 def place_exactly(
@@ -33,8 +31,8 @@ def place_exactly(
     now: int,
     *,
     may_preempt: bool,
-    present: Present | None = None,
-) -> tuple[Reservation, tuple[Lease, ...]]:
+    present: PresentHosts | None = None,
+) -> tuple[Holding, tuple[Lease, ...]]:
     """A reservation that begins at ``start`` and the leases that have to make room for it.
 
     Nothing is changed in the plan.
@@ -46,7 +44,7 @@ def place_exactly(
     assignment, in_the_way = hosts_with_room(
         context, request, start, end, now, may_preempt=may_preempt, present=present
     )
-    return exact_reservation(context, request, assignment, start), in_the_way
+    return exact_holding(context, request, assignment, start), in_the_way
 
 
 def place_until(
@@ -57,8 +55,8 @@ def place_until(
     now: int,
     *,
     may_preempt: bool,
-    present: Present | None = None,
-) -> tuple[Reservation, tuple[Lease, ...]]:
+    present: PresentHosts | None = None,
+) -> tuple[Holding, tuple[Lease, ...]]:
     """What is left of a run that ends at ``end``, from ``start`` on or as soon after it as others can be suspended.
 
     Nothing is changed in the plan.
@@ -99,7 +97,7 @@ def hosts_with_room(
     now: int,
     *,
     may_preempt: bool,
-    present: Present | None = None,
+    present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
     """A host for every VM for the whole of ``[start, end)``, and the leases that have to make room there.
 
@@ -121,7 +119,7 @@ def find_room(
     now: int,
     *,
     may_preempt: bool,
-    present: Present | None = None,
+    present: PresentHosts | None = None,
 ) -> Room:
     """Find a host for every VM for the whole of ``[start, end)``.
 
@@ -157,7 +155,7 @@ def _shortest_list(
     start: int,
     end: int,
     candidates: list[Lease],
-    present: Present | None,
+    present: PresentHosts | None,
 ) -> Room | None:
     """Hosts for every VM and who holds something of them, by the shortest list of victims, or None."""
 
@@ -199,7 +197,7 @@ def _mapped(
     availability: Availability,
     start: int,
     end: int,
-    present: Present | None,
+    present: PresentHosts | None,
 ) -> tuple[int, ...] | None:
     demands = at_start(context.plan, request, start)
     return map_keeping(availability, request, demands, present, start, end, context.selection, context.mapper)

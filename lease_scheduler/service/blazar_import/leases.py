@@ -8,12 +8,12 @@ from typing import Any
 
 from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.takeover.findings import NotTakenError
-from lease_scheduler.service.takeover.flavors import SourceFlavor, source_flavor
-from lease_scheduler.service.takeover.pool import shown_address
+from lease_scheduler.service.blazar_import.findings import NotTakenError
+from lease_scheduler.service.blazar_import.flavors import SourceFlavor, source_flavor
+from lease_scheduler.service.blazar_import.pool import shown_address
 from lease_scheduler.service.terms import Pool, Terms, build_terms, numbered
 from lease_scheduler.store.blazar.contents import BlazarLease, BlazarReservation
 
@@ -80,7 +80,7 @@ def take_lease(
     request = replace(terms.request, nodes=nodes)
     document = _document(lease, parts, numbered(terms.document, request), is_over=is_over)
     assignment = tuple(numbers[unit] for part in parts for unit in part.units)
-    held = Reservation(assignment, lease.start, lease.start, lease.end, lease.end)
+    held = Holding(assignment, lease.start, lease.start, lease.end, lease.end)
     has_begun = state is not LeaseState.READY
     taken = Lease(
         request,
@@ -89,7 +89,7 @@ def take_lease(
         started=lease.start if has_begun else None,
         ended=lease.end if is_over else None,
         active_since=lease.start if state is LeaseState.ACTIVE else None,
-        reservations=() if is_over else (held,),
+        holdings=() if is_over else (held,),
         reason="over in Blazar" if is_over else "taken over from Blazar",
     )
     return TakenLease(taken, document, () if is_over else _differences(parts))

@@ -1,4 +1,4 @@
-"""Disk images on the hosts of the emulated cloud: which host has which, and how long it takes to get there."""
+"""Disk images on the hosts of the simulated cloud: which host has which, and how long it takes to get there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.cloud.driver import ImageOrder, ImageProgress, Order
 _TABLE = "CREATE TABLE IF NOT EXISTS images (host TEXT, image TEXT, since INTEGER NOT NULL, PRIMARY KEY (host, image))"
 
 
-class EmulatedImages:
+class SimulatedImages:
     """See the module.
 
     :param database: of the cloud, in which it is remembered

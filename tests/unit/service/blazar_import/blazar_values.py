@@ -7,7 +7,7 @@ from typing import Any
 
 from lease_scheduler.engine.records import Snapshot
 from lease_scheduler.engine.units import Units
-from lease_scheduler.service.takeover.takeover import Takeover, Wanted, take_over
+from lease_scheduler.service.blazar_import.takeover import ImportOptions, Takeover, take_over
 from lease_scheduler.store.blazar.contents import (
     BlazarFloatingIp,
     BlazarHost,
@@ -77,8 +77,8 @@ def taken(
     *leases: BlazarLease,
     hosts: tuple[BlazarHost, ...] = (),
     floating_ips: tuple[BlazarFloatingIp, ...] = (),
-    wanted: Wanted | None = None,
+    wanted: ImportOptions | None = None,
 ) -> Takeover:
     """What a Blazar comes to on an empty site; three hosts unless others are named."""
     contents = Contents(hosts or (host("1"), host("2"), host("3")), frozenset(), floating_ips, leases)
-    return take_over(contents, EMPTY, Units(), lambda _: False, NOW, wanted or Wanted())
+    return take_over(contents, EMPTY, Units(), lambda _: False, NOW, wanted or ImportOptions())

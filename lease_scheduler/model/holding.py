@@ -29,7 +29,7 @@ class MigrationRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Reservation:
+class Holding:
     """Hosts held for a lease from ``start`` until ``end``, both in whole seconds, half open.
 
     Inside lie the phases of Sotomayor 2010, section 4.2: resumption ``[start, run_start)``, the run

@@ -36,7 +36,7 @@ class Vm:
 
 
 @dataclass(frozen=True)
-class Part:
+class LeasePart:
     """A reservation of a lease.
 
     :ivar node_sets: numbers of its node sets
@@ -112,12 +112,13 @@ def addresses(order: Order) -> list[Address]:
     return found
 
 
-def parts(order: Order) -> list[Part]:
+def parts(order: Order) -> list[LeasePart]:
     """The reservations of a lease that have VMs."""
     found = vms(order)
     of_sets = ((record, node_sets) for record, node_sets in _reservations(order))
     each = [
-        Part(record, node_sets, tuple(vm for vm in found if vm.node_set in node_sets)) for record, node_sets in of_sets
+        LeasePart(record, node_sets, tuple(vm for vm in found if vm.node_set in node_sets))
+        for record, node_sets in of_sets
     ]
     return [part for part in each if part.vms]
 

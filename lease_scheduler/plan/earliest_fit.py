@@ -10,21 +10,21 @@ from heapq import merge
 
 import numpy as np
 
+from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
-from lease_scheduler.model.reservation import Reservation
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.fitting import Anywhere, Fitting, InPlace, latest_end
-from lease_scheduler.plan.imaging import only_on, ready_hosts
+from lease_scheduler.plan.host_fit import Anywhere, HostFit, InPlace, latest_end
+from lease_scheduler.plan.image_constraints import only_on, ready_hosts
 from lease_scheduler.plan.migration import migration_estimate, migration_of, stay_where_possible
 from lease_scheduler.plan.options import Migration
-from lease_scheduler.plan.phases import build_reservation
+from lease_scheduler.plan.phases import build_holding
 from lease_scheduler.plan.plan import Plan
-from lease_scheduler.plan.reach import need_of, whole_length
+from lease_scheduler.plan.queue_filter import need_of, whole_length
 
 
-def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Reservation | None:
+def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Holding | None:
     """The soonest reservation of a best-effort lease, perhaps for a part of its duration only.
 
     :param may_wait: whether a place later than now will do; otherwise only what can begin at once, or as soon as the
@@ -70,7 +70,7 @@ def place_whole(
     saved_on: tuple[int, ...] | None,
     earliest: int,
     latest_end: int,
-) -> Reservation | None:
+) -> Holding | None:
     """The soonest reservation for the whole remaining duration that ends by ``latest_end`` (haizea F56).
 
     :param earliest: no start before this instant
@@ -92,7 +92,7 @@ def _first(
     *,
     may_wait: bool,
     latest_end: int | None = None,
-) -> Reservation | None:
+) -> Holding | None:
     """First fit over the candidate instants, soonest first."""
     shutdown = context.suspension.shutdown_time(request)
     for start, fitting in _candidates(context, request, saved_on, earliest, shortest, may_wait=may_wait):
@@ -107,10 +107,10 @@ def _first(
             continue
         if saved_on is not None:
             assignment = stay_where_possible(request, assignment, saved_on)
-        reservation = build_reservation(context, request, assignment, start, end, remaining, saved_on, earliest)
-        if reservation is None or (latest_end is not None and reservation.run_end > latest_end):
+        holding = build_holding(context, request, assignment, start, end, remaining, saved_on, earliest)
+        if holding is None or (latest_end is not None and holding.run_end > latest_end):
             continue
-        return reservation
+        return holding
     return None
 
 
@@ -122,7 +122,7 @@ def _candidates(
     length: int,
     *,
     may_wait: bool,
-) -> Iterator[tuple[int, Fitting]]:
+) -> Iterator[tuple[int, HostFit]]:
     """Instants at which the lease might begin, soonest first, each with the way to choose hosts there.
 
     A suspended lease may resume where it is at once; elsewhere only when its memory can have arrived. A lease with a
@@ -134,7 +134,7 @@ def _candidates(
         instants = prepared.starts(earliest, length).tolist() if may_wait else _openings(ready, earliest)
         yield from ((instant, prepared) for instant in instants)
         return
-    fittings: list[tuple[int, Fitting]] = []
+    fittings: list[tuple[int, HostFit]] = []
     if saved_on is not None:
         fittings.append((earliest, InPlace(context, request, saved_on)))
     if saved_on is None or migration_of(request, context.options) is not Migration.NO:

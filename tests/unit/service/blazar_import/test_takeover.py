@@ -7,7 +7,7 @@ import pytest
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.service.takeover.takeover import Takeover, Wanted
+from lease_scheduler.service.blazar_import.takeover import ImportOptions, Takeover
 from lease_scheduler.store.blazar.contents import BlazarLease
 
 from .blazar_values import NOW, floating_ip, host, lease, of_hosts, of_instances, reservation, taken
@@ -27,7 +27,7 @@ def _refusal(found: Takeover) -> str:
 def test_a_lease_has_as_many_hosts_as_it_was_given() -> None:
     found = taken(lease(of_hosts("1-3", "2", "3")))
     made = _only(found)
-    assert (made.state, made.request.node_count, made.reservations[0].assignment) == (LeaseState.READY, 2, (2, 3))
+    assert (made.state, made.request.node_count, made.holdings[0].assignment) == (LeaseState.READY, 2, (2, 3))
     document = found.changes.documents["lease"]
     assert (document.reservations[0].terms["min"], document.reservations[0].terms["max"]) == (1, 3)
     assert (document.reservations[0].first_node, document.reservations[0].node_count) == (0, 2)
@@ -55,7 +55,7 @@ def test_what_runs_is_made_known_to_the_cloud() -> None:
 
 def test_reservations_follow_each_other() -> None:
     found = taken(lease(of_instances(2, "3", "3"), of_hosts("1-1", "1")))
-    assert _only(found).reservations[0].assignment == (3, 3, 1)
+    assert _only(found).holdings[0].assignment == (3, 3, 1)
     second = found.changes.documents["lease"].reservations[1]
     assert (second.first_node, second.node_count) == (2, 1)
 
@@ -85,7 +85,7 @@ def test_required_addresses_come_first() -> None:
     found = taken(lease(reservation(kind, terms, floating_ips=("ip1", "ip2"))), floating_ips=addresses)
     made = _only(found)
     assert [node_set.hosts for node_set in made.request.nodes] == [{"203.0.113.2"}, {"203.0.113.1"}]
-    assert made.reservations[0].assignment == (5, 4)
+    assert made.holdings[0].assignment == (5, 4)
     other = taken(lease(reservation(kind, terms, floating_ips=("ip1",))), floating_ips=addresses)
     assert "other addresses than it asked for" in _refusal(other)
 
@@ -115,7 +115,7 @@ def test_servers_that_were_to_be_saved_are_saved() -> None:
 def test_what_refuses(asked: BlazarLease, reason: str) -> None:
     found = taken(asked)
     assert reason in _refusal(found)
-    left_out = taken(asked, wanted=Wanted(leave_out=frozenset({"lease"})))
+    left_out = taken(asked, wanted=ImportOptions(leave_out=frozenset({"lease"})))
     assert (left_out.refused, left_out.changes.leases) == ([], {})
     assert [str(each) for each in left_out.left_out] == ["lease lease (a lease): is to be left out"]
 
@@ -138,6 +138,6 @@ def test_a_running_lease_that_is_late_to_end_is_taken_over() -> None:
 def test_history_that_makes_no_sense_any_more_is_left_out() -> None:
     terms = {"network_id": "net", "amount": 1, "required_floatingips": ["203.0.113.9"]}
     over = lease(reservation("virtual:floatingip", terms), status="TERMINATED", start=NOW - 50, end=NOW - 10)
-    found = taken(over, wanted=Wanted(history=True))
+    found = taken(over, wanted=ImportOptions(history=True))
     assert (found.changes.leases, found.refused, len(found.left_out)) == ({}, [], 1)
     assert taken(over).left_out == []

@@ -4,7 +4,7 @@ import pytest
 
 from lease_scheduler.model.host import Host
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
-from lease_scheduler.service.takeover.promises import Claim, broken_promises
+from lease_scheduler.service.blazar_import.promises import Claim, broken_promises
 
 _HOSTS = {
     "node1": Host("node1", Resources({VCPU: 10, HOST_SHARE: WHOLE_HOST}), frozenset({"FAST"}), Resources({VCPU: 8})),

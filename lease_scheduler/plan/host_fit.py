@@ -12,11 +12,11 @@ from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.plan.availability import FOREVER, Availability, IntArray, Places
 from lease_scheduler.plan.context import PlanningContext
 from lease_scheduler.plan.demand import Demand
-from lease_scheduler.plan.imaging import only_on
+from lease_scheduler.plan.image_constraints import only_on
 from lease_scheduler.plan.mapper import map_vms
 
 
-class Fitting(Protocol):
+class HostFit(Protocol):
     """A way to choose hosts."""
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
@@ -48,7 +48,7 @@ class Anywhere:
     ready: IntArray | None = None
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
-        """See ``Fitting.fit``."""
+        """See ``HostFit.fit``."""
         plan = self.context.plan
         demands = self._demands(start)
         end = start + longest
@@ -63,7 +63,7 @@ class Anywhere:
         return None if assignment is None else (assignment, end)
 
     def starts(self, earliest: int, length: int) -> IntArray:
-        """See ``Fitting.starts``."""
+        """See ``HostFit.starts``."""
         plan = self.context.plan
         return starts_on(plan.availability, plan.demands(self.request), earliest, length, self.ready)
 
@@ -114,7 +114,7 @@ class InPlace:
     saved_on: tuple[int, ...]
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
-        """See ``Fitting.fit``."""
+        """See ``HostFit.fit``."""
         hosts, amounts = self.context.plan.holding(self.request, self.saved_on)
         times = self.context.plan.availability.places_on(hosts, amounts[:-1]).holding_times(start)
         if len(times) < len(hosts):
@@ -123,7 +123,7 @@ class InPlace:
         return None if end - start < shortest else (self.saved_on, end)
 
     def starts(self, earliest: int, length: int) -> IntArray:
-        """See ``Fitting.starts``."""
+        """See ``HostFit.starts``."""
         hosts, amounts = self.context.plan.holding(self.request, self.saved_on)
         places = self.context.plan.availability.places_on(hosts, amounts[:-1])
         instants, totals = places.starts(len(hosts), length, earliest)

@@ -1,4 +1,4 @@
-"""The compute hosts of the emulated cloud: rows of its file."""
+"""The compute hosts of the simulated cloud: rows of its file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU
 _TABLE = "CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts TEXT NOT NULL)"
 
 
-class EmulatedHypervisors:
+class SimulatedHypervisors:
     """See the module; the caller sees to it that one thread at a time calls.
 
     :param database: of the cloud

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
-from lease_scheduler.cloud.simulated import SimulatedCloud
+from lease_scheduler.cloud.in_memory import InMemoryCloud
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import DiskImage
 
@@ -16,7 +16,7 @@ def _operation(kind: OperationKind, begun: int, due: int, image: DiskImage | Non
     return Operation(kind, "1", (0, 1), begun, due, image=image)
 
 
-def _events(cloud: SimulatedCloud, until: int = 10**9) -> list[tuple[EventKind, int]]:
+def _events(cloud: InMemoryCloud, until: int = 10**9) -> list[tuple[EventKind, int]]:
     return [(event.kind, event.instant) for event in cloud.take_events(until)]
 
 
@@ -32,7 +32,7 @@ def _events(cloud: SimulatedCloud, until: int = 10**9) -> list[tuple[EventKind, 
     ],
 )
 def test_operations_take_what_is_configured(kind: OperationKind, behaviour: CloudBehaviour, over: int) -> None:
-    cloud = SimulatedCloud(behaviour, {})
+    cloud = InMemoryCloud(behaviour, {})
     cloud.begin(_operation(kind, 100, 130))
     assert cloud.next_event() == over
     assert _events(cloud, over - 1) == []
@@ -41,7 +41,7 @@ def test_operations_take_what_is_configured(kind: OperationKind, behaviour: Clou
 
 def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
     """haizea 8.2, 17: 100 s in all, of which 60 before the suspension."""
-    cloud = SimulatedCloud(CloudBehaviour(), {"1": 100})
+    cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
     assert _events(cloud, 0) == [(EventKind.COMPLETED, 0)]
     cloud.begin(_operation(OperationKind.SUSPEND, 60, 70))
@@ -51,13 +51,13 @@ def test_work_is_over_when_it_has_run_for_so_long_in_all() -> None:
 
 
 def test_what_has_no_vms_cannot_fail() -> None:
-    cloud = SimulatedCloud(CloudBehaviour(boot_failure_probability=1.0), {})
+    cloud = InMemoryCloud(CloudBehaviour(boot_failure_probability=1.0), {})
     cloud.begin(Operation(OperationKind.START, "1", (), 0, 0))
     assert _events(cloud) == [(EventKind.COMPLETED, 0)]
 
 
 def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
-    cloud = SimulatedCloud(CloudBehaviour(), {"1": 100})
+    cloud = InMemoryCloud(CloudBehaviour(), {"1": 100})
     cloud.begin(_operation(OperationKind.START, 0, 0))
     cloud.take_events(0)
     cloud.discard("1", 60)
@@ -68,7 +68,7 @@ def test_what_is_discarded_reports_nothing_and_starts_over() -> None:
 
 def test_images_are_fetched_once_a_host() -> None:
     """1,024 MB at 100 Mb/s are 81.92 s; the second lease finds the image."""
-    cloud = SimulatedCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
+    cloud = InMemoryCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
     cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
     assert _events(cloud) == [(EventKind.COMPLETED, 90)]
     cloud.begin(_operation(OperationKind.START, 1000, 1000, DiskImage("a", 1024)))
@@ -76,14 +76,14 @@ def test_images_are_fetched_once_a_host() -> None:
 
 
 def test_who_boots_while_an_image_is_fetched_waits_for_the_rest() -> None:
-    cloud = SimulatedCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
+    cloud = InMemoryCloud(CloudBehaviour(boot_time=8, image_bandwidth=100), {})
     cloud.begin(_operation(OperationKind.START, 0, 0, DiskImage("a", 1024)))
     cloud.begin(replace(_operation(OperationKind.START, 60, 60, DiskImage("a", 1024)), lease_id="2"))
     assert _events(cloud) == [(EventKind.COMPLETED, 90), (EventKind.COMPLETED, 90)]
 
 
 def test_hosts_die_and_come_back() -> None:
-    cloud = SimulatedCloud(CloudBehaviour(host_failures=(HostFailure(2, 50, 25),)), {})
+    cloud = InMemoryCloud(CloudBehaviour(host_failures=(HostFailure(2, 50, 25),)), {})
     assert [(e.kind, e.host) for e in cloud.take_events(50)] == [(EventKind.HOST_DOWN, 2)]
     assert cloud.next_event() == 75
     assert [(e.kind, e.host) for e in cloud.take_events(75)] == [(EventKind.HOST_UP, 2)]
@@ -92,7 +92,7 @@ def test_hosts_die_and_come_back() -> None:
 def test_chance_is_repeatable_and_within_its_bounds() -> None:
     def outcomes(seed: int) -> list[tuple[EventKind, int]]:
         behaviour = CloudBehaviour(boot_time=100, spread=0.5, boot_failure_probability=0.3, seed=seed)
-        cloud = SimulatedCloud(behaviour, {})
+        cloud = InMemoryCloud(behaviour, {})
         found = []
         for _ in range(200):
             cloud.begin(_operation(OperationKind.START, 0, 0))

@@ -10,7 +10,7 @@ from lease_scheduler.plan.demand import Demand
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Alike:
+class DemandClass:
     """Leases that could begin at the same instants, and need the same of a host; each has its number of VMs.
 
     :ivar demands: the node sets of one of them
@@ -28,7 +28,7 @@ class Alike:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class QueuedDemand:
     """What a lease in the queue waits for.
 
     :ivar accumulated: seconds that its VMs had run when this was found
@@ -44,4 +44,4 @@ class Need:
     shortest: int
     longest: int
     count: int
-    alike: Alike
+    alike: DemandClass

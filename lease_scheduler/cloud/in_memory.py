@@ -1,0 +1,143 @@
+"""The simulated cloud: does what it is told, and deviates from it as configured (haizea F39, F18)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from random import Random
+
+from lease_scheduler.cloud.behaviour import CloudBehaviour
+from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
+from lease_scheduler.model.transfer import Transfer
+
+#: Operations that begin on hosts on which others may be.
+_TAKING_HOSTS = frozenset({OperationKind.START, OperationKind.RESUME})
+
+
+class InMemoryCloud:
+    """Carries out operations in simulated time, and knows what planning must not know: how long the work really takes.
+
+    :param behaviour: how it deviates from the plan
+    :param real_durations: seconds after which a lease's work is over, by lease id; leases that are not in it use all
+        they get
+    """
+
+    def __init__(self, behaviour: CloudBehaviour, real_durations: Mapping[str, int]) -> None:
+        self._behaviour = behaviour
+        self._real_durations = real_durations
+        self._random = Random(behaviour.seed)
+        self._events: list[tuple[int, int, int, CloudEvent]] = []
+        self._sequence = 0
+        self._turn: dict[str, int] = {}
+        # Leases that do without some of their hosts.
+        self._incomplete: set[str] = set()
+        self._work_done: dict[str, int] = {}
+        self._working_since: dict[str, int] = {}
+        # Since when hosts have images, or will have them.
+        self._images: defaultdict[int, dict[str, float]] = defaultdict(dict)
+        for failure in behaviour.host_failures:
+            self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
+            self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
+
+    def begin(self, operation: Operation) -> None:
+        """Carry out an operation; its result is reported when it is over."""
+        lease_id = operation.lease_id
+        if operation.kind in UNAWAITED:
+            # The work goes on, and nobody waits for it.
+            self._adjust(operation)
+            return
+        turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
+        over = operation.begun + self._behaviour.operation_seconds(operation, self._image_time(operation), self._random)
+        if operation.kind in (OperationKind.SUSPEND, OperationKind.STOP):
+            self._stop_working(lease_id, operation.begun)
+        if operation.without:
+            self._incomplete.add(lease_id)
+        occupied = self._behaviour.occupied(operation) if operation.kind in _TAKING_HOSTS else frozenset()
+        if occupied:
+            self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
+            return
+        # What has no VMs has nothing that could fail.
+        if operation.assignment and self._behaviour.fails(operation.kind, self._random):
+            host = operation.assignment[self._random.randrange(len(operation.assignment))]
+            reason = f"{operation.kind.value} failed on host {host}"
+            self._push(CloudEvent(EventKind.FAILED, over, lease_id, host, reason), turn)
+            return
+        self._push(CloudEvent(EventKind.COMPLETED, over, lease_id), turn)
+        if operation.kind in (OperationKind.START, OperationKind.RESUME):
+            # Memory that is back before its time is of no use before the planned instant.
+            since = max(over, operation.due)
+            self._working_since[lease_id] = since
+            real = self._real_durations.get(lease_id)
+            if real is not None:
+                left = max(0, real - self._work_done.get(lease_id, 0))
+                self._push(CloudEvent(EventKind.ENDED, since + left, lease_id), turn)
+
+    def _adjust(self, operation: Operation) -> None:
+        """Report whether a running lease gets the hosts of a change."""
+        lease_id, now, occupied = operation.lease_id, operation.begun, self._behaviour.occupied(operation)
+        turn = self._turn.get(lease_id, 0)
+        if occupied:
+            self._push(CloudEvent(EventKind.FAILED, now, lease_id, reason="others", occupied=occupied), turn)
+        elif operation.without:
+            self._incomplete.add(lease_id)
+        elif self._behaviour.occupations or lease_id in self._incomplete:
+            self._incomplete.discard(lease_id)
+            self._push(CloudEvent(EventKind.ADJUSTED, now, lease_id), turn)
+
+    def bring(self, transfer: Transfer, now: int) -> None:
+        """Bring a disk image to hosts; the end is reported when it is over."""
+        over = now + self._behaviour.transfer_seconds(transfer.end - now, self._random)
+        fails = self._behaviour.transfer_fails(self._random)
+        kind = EventKind.FAILED if fails else EventKind.COMPLETED
+        for host in () if fails else transfer.hosts:
+            self._images[host].setdefault(transfer.image.image_id, over)
+        reason = f"the transfer of image {transfer.image.image_id} broke off" if fails else ""
+        self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
+
+    def discard(self, lease_id: str, now: int) -> None:
+        """Destroy the lease's VMs and all that was saved of them."""
+        self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
+        self._work_done.pop(lease_id, None)
+        self._working_since.pop(lease_id, None)
+
+    def take_events(self, now: int) -> list[CloudEvent]:
+        """What happened up to now and was not taken yet."""
+        taken: list[CloudEvent] = []
+        while self._events and self._events[0][0] <= now:
+            _, _, turn, event = heappop(self._events)
+            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
+                taken.append(event)
+        return taken
+
+    def next_event(self) -> int | None:
+        """When something will happen next, none if nothing will."""
+        while self._events:
+            instant, _, turn, event = self._events[0]
+            if event.lease_id is None or self._turn.get(event.lease_id) == turn:
+                return instant
+            heappop(self._events)
+        return None
+
+    def _push(self, event: CloudEvent, turn: int) -> None:
+        self._sequence += 1
+        heappush(self._events, (event.instant, self._sequence, turn, event))
+
+    def _stop_working(self, lease_id: str, now: int) -> None:
+        since = self._working_since.pop(lease_id, now)
+        self._work_done[lease_id] = self._work_done.get(lease_id, 0) + max(0, now - since)
+
+    def _image_time(self, operation: Operation) -> float:
+        """Seconds until every host of a boot has the image; it stays there."""
+        image, bandwidth = operation.image, self._behaviour.image_bandwidth
+        if image is None or bandwidth is None or operation.kind is not OperationKind.START:
+            return 0
+        now = operation.begun
+        fetched = now + image.size_mb * 8 / bandwidth
+        longest = 0.0
+        for host in set(operation.assignment):
+            # Who boots while the image is being brought waits for it.
+            there = min(fetched, self._images[host].get(image.image_id, fetched))
+            self._images[host][image.image_id] = there
+            longest = max(longest, there - now)
+        return longest
