@@ -35,9 +35,12 @@ OnOver = Callable[[Order, StepFailedError | None], None]
 class Executor:
     """A pool of workers. A slow lease holds up nobody else, because a step that has to wait gives its worker back.
 
+    The next order of a lease begins when the end of the one before is written down: an engine that takes over repeats
+    the last step of every order whose end is not, and must not undo what a later order has done by then.
+
     :param driver: the cloud
     :param record_steps: called before every step but the first, so that a crash repeats one step at most
-    :param on_over: called from a worker when an order is over
+    :param on_over: called from a worker when an order is over; ``written`` is to be called in return
     :param workers: how many steps are carried out at the same time
     """
 
@@ -58,6 +61,8 @@ class Executor:
         # Intents whose last attempt at a step ended in an error nobody expected.
         self._failing: dict[int, None] = {}
         self._reached: list[tuple[int, int, Future[None]]] = []
+        # Lease of each intent that is over, until that is written down.
+        self._ended: dict[int, str] = {}
         self._stopped = False
         self._threads = [
             Thread(target=self._wake_up, name="cloud-timer", daemon=True),
@@ -103,8 +108,22 @@ class Executor:
         with self._changed:
             self._look_now(lambda order: True)
 
+    def written(self, intents: Iterable[int]) -> None:
+        """Go on with the next orders of leases: it is written down that these intents are over."""
+        with self._changed:
+            for intent_id in intents:
+                lease_id = self._ended.pop(intent_id, None)
+                if lease_id is None:
+                    continue
+                waiting = self._orders[lease_id]
+                waiting.popleft()
+                if waiting:
+                    self._run(waiting[0], waiting[0].step)
+                else:
+                    del self._orders[lease_id]
+
     def is_busy(self, lease_id: str) -> bool:
-        """Whether something is being done for a lease."""
+        """Whether something is being done for a lease, or was done and that is not written down yet."""
         with self._changed:
             return lease_id in self._orders
 
@@ -195,12 +214,7 @@ class Executor:
             self._failing.pop(order.intent_id, None)
             self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
-            waiting = self._orders[order.lease_id]
-            waiting.popleft()
-            if waiting:
-                self._run(waiting[0], waiting[0].step)
-            else:
-                del self._orders[order.lease_id]
+            self._ended[order.intent_id] = order.lease_id
         self._on_over(order, error)
 
     # -- waiting -----------------------------------------------------------------------------------------

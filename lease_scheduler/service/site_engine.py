@@ -130,6 +130,7 @@ class SiteEngine(SitePlan):
             self._ends.note(lease)
         if changes.messages and self.on_written is not None:
             self.on_written()
+        self._executor.written(changes.over)
         for order in orders:
             self._executor.submit(order)
         self.wake()

@@ -33,6 +33,8 @@ class SlowDriver:
         self.asked: list[tuple[int, str]] = []
         self.is_over = Event()
         self.fails = False
+        #: Whether the end of an order is written down at once.
+        self.is_written = True
         self.during_first: Callable[[], None] = lambda: None
 
     def steps(self, operation: Operation | None) -> tuple[str, ...]:
@@ -62,6 +64,8 @@ def over() -> list[tuple[int, str | None]]:
 def executor(driver: SlowDriver, over: list[tuple[int, str | None]]) -> Iterator[Executor]:
     def note(order: Order, error: StepFailedError | None) -> None:
         over.append((order.intent_id, None if error is None else str(error)))
+        if driver.is_written:
+            made.written([order.intent_id])
 
     made = Executor(driver, Clock(), lambda reached: None, note, 4)  # type: ignore[arg-type]
     yield made
@@ -85,6 +89,24 @@ def test_an_order_waits_for_the_one_before(
     executor.ask_again("lease", None)
     assert wait_until(lambda: [number for number, _ in over] == [1, 2], _LIMIT)
     assert driver.asked[-3:] == [(1, "finish"), (2, "wait"), (2, "finish")]
+
+
+def test_an_order_waits_until_the_end_of_the_one_before_is_written(
+    driver: SlowDriver, executor: Executor, over: list[tuple[int, str | None]]
+) -> None:
+    """A process that dies before repeats the last step of the first, and would undo what the second has done."""
+    driver.is_written = False
+    executor.submit(order(1, None))
+    executor.submit(order(2, OperationKind.START))
+    assert wait_until(lambda: over == [(1, None)], _LIMIT)
+    time.sleep(0.2)
+    assert (driver.asked, executor.is_busy("lease")) == ([(1, "discard")], True)
+    executor.written([1])
+    assert wait_until(lambda: over == [(1, None), (2, None)], _LIMIT)
+    # Nobody knows of its end yet.
+    assert executor.is_busy("lease")
+    executor.written([2, 7])
+    assert not executor.is_busy("lease")
 
 
 @pytest.mark.parametrize(
