@@ -123,9 +123,9 @@ class Executor:
                     del self._orders[lease_id]
 
     def is_busy(self, lease_id: str) -> bool:
-        """Whether something is being done for a lease, or was done and that is not written down yet."""
+        """Whether something is being done for a lease, or is to be done."""
         with self._changed:
-            return lease_id in self._orders
+            return any(order.intent_id not in self._ended for order in self._orders.get(lease_id, ()))
 
     def stop(self) -> None:
         """Finish the steps that are being carried out and begin no more."""

@@ -103,10 +103,10 @@ def test_an_order_waits_until_the_end_of_the_one_before_is_written(
     assert (driver.asked, executor.is_busy("lease")) == ([(1, "discard")], True)
     executor.written([1])
     assert wait_until(lambda: over == [(1, None), (2, None)], _LIMIT)
-    # Nobody knows of its end yet.
-    assert executor.is_busy("lease")
-    executor.written([2, 7])
     assert not executor.is_busy("lease")
+    executor.written([2, 7])
+    executor.submit(order(3, OperationKind.SUSPEND))
+    assert wait_until(lambda: over[2:] == [(3, None)], _LIMIT)
 
 
 @pytest.mark.parametrize(
