@@ -54,7 +54,9 @@ def test_they_tell_what_was_done(service: Service) -> None:
     assert _value(service, "lease_bounded_slowdown_ratio_count", kind="best-effort") == 1
     used = _value(service, "node_seconds_total", kind="best-effort", phase="run")
     assert used is not None
-    (recorded,) = service.reader.usage(None, 0, service.clock.now() + HOUR, service.clock.now())
+    usage = service.reader.usage(None, 0, service.clock.now() + HOUR, service.clock.now())
+    # On a busy machine its shutdown takes a second or more, and is recorded as well.
+    (recorded,) = (each for each in usage if (each["kind"], each["phase"]) == ("best-effort", "run"))
     assert used == recorded["node_seconds"]
     assert 600 <= used < 700
     assert _value(service, "revenue_total", outcome="earned") == pytest.approx(2 / 6)
