@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lease_scheduler.haizea.configuration.haizea_conf import read_haizea_conf
+from lease_scheduler.haizea.configuration.multi_conf import read_multi_conf
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats.haizea_conf import read_haizea_conf
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation, write_annotations
-from lease_scheduler.simulation.formats.multi_conf import read_multi_conf
 from lease_scheduler.simulation.shipped import shipped_path
 
 COMMON = """[common:general]

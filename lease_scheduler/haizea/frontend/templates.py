@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from lease_scheduler.frontend.lease_xml import WrittenLease
+from lease_scheduler.haizea.frontend.lease_xml import WrittenLease
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, LeaseKind, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources

@@ -11,8 +11,8 @@ from typing import Any
 from keystoneauth1.exceptions import ClientException
 from osc_lib.exceptions import CommandError
 
-from lease_scheduler.cmd.haizea_logging import STATUS
-from lease_scheduler.cmd.simulated_status import state_counts
+from lease_scheduler.haizea.log_levels import STATUS
+from lease_scheduler.haizea.simulated_status import state_counts
 
 LOG = logging.getLogger(__name__)
 

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats.files import read_lines
-from lease_scheduler.simulation.formats.haizea_conf import (
+from lease_scheduler.haizea.configuration.haizea_conf import (
     HaizeaConf,
     interpret,
     new_parser,
@@ -26,6 +24,8 @@ from lease_scheduler.simulation.formats.haizea_conf import (
     parse_sections,
     resolved_path,
 )
+from lease_scheduler.model.errors import InputFileError
+from lease_scheduler.simulation.formats.files import read_lines
 from lease_scheduler.simulation.formats.lwf_terms import read_attributes
 from lease_scheduler.simulation.formats.workload_file import is_xml
 from lease_scheduler.simulation.formats.xml_file import stream_elements

@@ -8,10 +8,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from lease_scheduler.cmd.haizea_clients import client_parser, with_refusals
-from lease_scheduler.frontend.caller import call
-from lease_scheduler.frontend.lease_xml import MAXIMUM_SIZE, WrittenLease, write_lease
-from lease_scheduler.frontend.templates import cpu_units, leases_of, parse_template
+from lease_scheduler.cmd.haizea.clients import client_parser, with_refusals
+from lease_scheduler.haizea.frontend.caller import call
+from lease_scheduler.haizea.frontend.lease_xml import MAXIMUM_SIZE, WrittenLease, write_lease
+from lease_scheduler.haizea.frontend.templates import cpu_units, leases_of, parse_template
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.lease import DiskImage, LeaseKind, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources

@@ -19,8 +19,8 @@ from rich.table import Table
 
 from lease_scheduler.cmd.messages import OneLineParser, one_line_errors
 from lease_scheduler.conf.haizea import DEFAULT_PORT
-from lease_scheduler.frontend.caller import CallRefusedError, call, texts
-from lease_scheduler.frontend.lease_xml import read_listed
+from lease_scheduler.haizea.frontend.caller import CallRefusedError, call, texts
+from lease_scheduler.haizea.frontend.lease_xml import read_listed
 from lease_scheduler.model.errors import InvalidValueError
 
 _LEASE_COLUMNS = ("ID", "Type", "State", "Starting time", "Duration", "Nodes")

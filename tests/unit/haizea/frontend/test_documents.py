@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.frontend.documents import Translation, body_of, host_of, written_lease
+from lease_scheduler.haizea.frontend.documents import Translation, body_of, host_of, written_lease
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, DiskImage, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import Resources

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lease_scheduler.frontend.words import kind_word, state_number, state_word
+from lease_scheduler.haizea.frontend.words import kind_word, state_number, state_word
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Host
 from lease_scheduler.model.lease import UNLIMITED, DiskImage, LeaseKind, LeaseRequest, NodeSet

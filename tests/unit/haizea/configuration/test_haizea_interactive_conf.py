@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lease_scheduler.haizea.configuration.haizea_conf import read_interactive_conf, read_mode
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats.haizea_conf import read_interactive_conf, read_mode
 
 _CONF = """[general]
 mode: simulated

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from lease_scheduler.cmd import simulate
 from lease_scheduler.cmd.daemon import PidFile, default_folder, start_in_background, tell_ready
-from lease_scheduler.cmd.haizea_interactive import run_interactive
-from lease_scheduler.cmd.haizea_logging import configure_simulation_log
+from lease_scheduler.cmd.haizea.interactive import run_interactive
+from lease_scheduler.cmd.haizea.logs import configure_simulation_log
 from lease_scheduler.cmd.messages import OneLineParser, one_line_errors
 from lease_scheduler.conf.haizea import DEFAULT_PORT
-from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.formats.haizea_conf import (
+from lease_scheduler.haizea.configuration.haizea_conf import (
     InteractiveConf,
     read_haizea_conf,
     read_interactive_conf,
     read_mode,
 )
+from lease_scheduler.model.errors import InvalidValueError
 
 _NOT_RUNNING = 1
 

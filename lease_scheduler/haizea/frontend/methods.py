@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lease_scheduler.client.rest import LeaseClient
-from lease_scheduler.frontend.documents import Translation, body_of, host_of, written_lease
-from lease_scheduler.frontend.lease_xml import read_request, write_lease
+from lease_scheduler.haizea.frontend.documents import Translation, body_of, host_of, written_lease
+from lease_scheduler.haizea.frontend.lease_xml import read_request, write_lease
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 

@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 from datetime import UTC, datetime
 
-from lease_scheduler.cmd.haizea_logging import STATUS
+from lease_scheduler.haizea.log_levels import STATUS
 from lease_scheduler.simulation.run import Run
 
 LOG = logging.getLogger(__name__)

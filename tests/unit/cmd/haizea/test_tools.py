@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lease_scheduler.cmd.haizea_tools import main
+from lease_scheduler.cmd.haizea.tools import main
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.resources import MEMORY_MB
 from lease_scheduler.simulation.formats.lwf import read_lwf

@@ -24,18 +24,19 @@ from lease_scheduler.cloud.driver import Hypervisor
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import configuration, wiring
 from lease_scheduler.cmd.embedded import Embedded
-from lease_scheduler.cmd.haizea_front import front_server
-from lease_scheduler.cmd.haizea_logging import STATUS, configure_service_log
-from lease_scheduler.cmd.haizea_service_options import service_configuration
-from lease_scheduler.cmd.haizea_status import StatusMessages
+from lease_scheduler.cmd.haizea.front import front_server
+from lease_scheduler.cmd.haizea.logs import configure_service_log
+from lease_scheduler.cmd.haizea.service_options import service_configuration
 from lease_scheduler.cmd.signals import EndingSignals
-from lease_scheduler.frontend.documents import Translation
-from lease_scheduler.frontend.methods import Methods
+from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
+from lease_scheduler.haizea.frontend.documents import Translation
+from lease_scheduler.haizea.frontend.methods import Methods
+from lease_scheduler.haizea.log_levels import STATUS
+from lease_scheduler.haizea.status import StatusMessages
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
 from lease_scheduler.rpc.client import RpcEngineClient
-from lease_scheduler.simulation.formats.haizea_conf import InteractiveConf
 from lease_scheduler.simulation.shipped import load_workload
 
 LOG = logging.getLogger(__name__)

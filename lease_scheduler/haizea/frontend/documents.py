@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lease_scheduler.frontend import lease_xml
-from lease_scheduler.frontend.lease_xml import WrittenLease, clean
+from lease_scheduler.haizea.frontend import lease_xml
+from lease_scheduler.haizea.frontend.lease_xml import WrittenLease, clean
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources

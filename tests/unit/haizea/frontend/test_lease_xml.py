@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.frontend import lease_xml
-from lease_scheduler.frontend.lease_xml import MAXIMUM_SIZE, WrittenLease, clean, read_listed, read_request, write_lease
-from lease_scheduler.frontend.words import state_number, state_word
+from lease_scheduler.haizea.frontend import lease_xml
+from lease_scheduler.haizea.frontend.lease_xml import (
+    MAXIMUM_SIZE,
+    WrittenLease,
+    clean,
+    read_listed,
+    read_request,
+    write_lease,
+)
+from lease_scheduler.haizea.frontend.words import state_number, state_word
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources

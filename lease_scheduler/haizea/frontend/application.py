@@ -17,7 +17,7 @@ from xml.parsers import expat
 from keystoneauth1.exceptions import ClientException
 from osc_lib.exceptions import CommandError
 
-from lease_scheduler.frontend.lease_xml import MAXIMUM_SIZE, clean
+from lease_scheduler.haizea.frontend.lease_xml import MAXIMUM_SIZE, clean
 from lease_scheduler.model.errors import LeaseSchedulerError
 
 LOG = logging.getLogger(__name__)

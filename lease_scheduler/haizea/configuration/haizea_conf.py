@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar, cast
 
+from lease_scheduler.haizea.configuration.options import LATER_OPTIONS, LATER_SECTIONS, OPTIONS
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.simulation.formats.files import read_lines
-from lease_scheduler.simulation.formats.haizea_options import LATER_OPTIONS, LATER_SECTIONS, OPTIONS
 from lease_scheduler.simulation.formats.lwf import read_site
 from lease_scheduler.simulation.formats.resource_names import parse_site
 from lease_scheduler.simulation.overheads import OverheadOptions

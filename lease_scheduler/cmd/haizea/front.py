@@ -21,9 +21,9 @@ from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.rest import is_loopback
 from lease_scheduler.cmd.signals import EndingSignals
 from lease_scheduler.conf import haizea
-from lease_scheduler.frontend.application import MAXIMUM_BODY, Application
-from lease_scheduler.frontend.documents import Translation
-from lease_scheduler.frontend.methods import Methods
+from lease_scheduler.haizea.frontend.application import MAXIMUM_BODY, Application
+from lease_scheduler.haizea.frontend.documents import Translation
+from lease_scheduler.haizea.frontend.methods import Methods
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.service.clock import RealClock
 

@@ -9,7 +9,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cmd import configuration
 from lease_scheduler.cmd.simulation_settings import override
-from lease_scheduler.simulation.formats.haizea_conf import InteractiveConf
+from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
 
 _BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_time")
 

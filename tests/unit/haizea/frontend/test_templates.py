@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.frontend.lease_xml import WrittenLease
-from lease_scheduler.frontend.templates import leases_of, parse_template
+from lease_scheduler.haizea.frontend.lease_xml import WrittenLease
+from lease_scheduler.haizea.frontend.templates import leases_of, parse_template
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.model.lease import UNLIMITED, LeaseKind, NodeSet
 from lease_scheduler.model.resources import Resources

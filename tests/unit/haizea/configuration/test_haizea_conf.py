@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from lease_scheduler.haizea.configuration.haizea_conf import HaizeaConf, read_haizea_conf
+from lease_scheduler.haizea.configuration.options import OPTIONS
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import Resources
-from lease_scheduler.simulation.formats.haizea_conf import HaizeaConf, read_haizea_conf
-from lease_scheduler.simulation.formats.haizea_options import OPTIONS
 from lease_scheduler.simulation.overheads import OverheadOptions
 
 MINIMAL = """\

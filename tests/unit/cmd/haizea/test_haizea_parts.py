@@ -13,11 +13,11 @@ import pytest
 from osc_lib.exceptions import CommandError
 
 from lease_scheduler.cmd.daemon import PidFile, default_folder
-from lease_scheduler.cmd.haizea_logging import STATUS, VDEBUG
-from lease_scheduler.cmd.haizea_service_options import service_configuration
-from lease_scheduler.cmd.haizea_status import StatusMessages
+from lease_scheduler.cmd.haizea.service_options import service_configuration
+from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
+from lease_scheduler.haizea.log_levels import STATUS, VDEBUG
+from lease_scheduler.haizea.status import StatusMessages
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.simulation.formats.haizea_conf import InteractiveConf
 from tests.servers.base import wait_until
 
 

@@ -11,7 +11,7 @@ import pytest
 from keystoneauth1.exceptions import ConnectFailure
 from osc_lib.exceptions import CommandError
 
-from lease_scheduler.frontend.application import MAXIMUM_BODY, Application
+from lease_scheduler.haizea.frontend.application import MAXIMUM_BODY, Application
 from lease_scheduler.model.errors import InvalidValueError
 
 
