@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
-from lease_scheduler.cloud.nova.calibration.statistics import Summary, is_global, rate, summarize
+from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
+from lease_scheduler.calibration.statistics import Summary, is_global, rate, summarize
 from lease_scheduler.plan.options import Exclusion, ShelvedSize
 
 _SCHEDULING, _NOVA = "scheduling", "nova"

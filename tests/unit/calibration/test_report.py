@@ -7,11 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lease_scheduler.cloud.nova.calibration import findings
-from lease_scheduler.cloud.nova.calibration.accuracy import accuracies
-from lease_scheduler.cloud.nova.calibration.findings import Size
-from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation, Sample
-from lease_scheduler.cmd import calibration_report as report
+from lease_scheduler.calibration import findings, report
+from lease_scheduler.calibration.accuracy import accuracies
+from lease_scheduler.calibration.findings import Size
+from lease_scheduler.calibration.samples import Batch, MeasuredOperation, Sample
 from lease_scheduler.cmd import configuration
 from lease_scheduler.conf.values import planning_options
 from lease_scheduler.model.resources import MEMORY_MB, Resources

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from lease_scheduler.cloud.nova.calibration.rounds import Round, measure
-from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation, Sample
-from lease_scheduler.cloud.nova.calibration.servers import Kind, Servers
+from lease_scheduler.calibration.rounds import Round, measure
+from lease_scheduler.calibration.samples import Batch, MeasuredOperation, Sample
+from lease_scheduler.calibration.servers import Kind, Servers
 
 _KIND = Kind("image", "flavor")
 _WAYS = (MeasuredOperation.SUSPEND, MeasuredOperation.STOP)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from novaclient.exceptions import NotFound
 
-from lease_scheduler.cloud.nova.calibration import times
-from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
-from lease_scheduler.cloud.nova.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes
+from lease_scheduler.calibration import times
+from lease_scheduler.calibration.samples import MeasuredOperation
+from lease_scheduler.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes
 
 #: 2026-11-22 00:00:00 UTC.
 _MIDNIGHT = 1_795_305_600.0

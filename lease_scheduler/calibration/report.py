@@ -12,11 +12,11 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lease_scheduler.cloud.nova.calibration import findings
-from lease_scheduler.cloud.nova.calibration.accuracy import Accuracy
-from lease_scheduler.cloud.nova.calibration.findings import Option, Size
-from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation
-from lease_scheduler.cloud.nova.calibration.statistics import Summary, rate, summarize
+from lease_scheduler.calibration import findings
+from lease_scheduler.calibration.accuracy import Accuracy
+from lease_scheduler.calibration.findings import Option, Size
+from lease_scheduler.calibration.samples import Batch, MeasuredOperation
+from lease_scheduler.calibration.statistics import Summary, rate, summarize
 
 _COPIES = (MeasuredOperation.SUSPEND, MeasuredOperation.RESUME, MeasuredOperation.SHELVE, MeasuredOperation.UNSHELVE)
 

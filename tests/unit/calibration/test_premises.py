@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.nova.calibration import premises
+from lease_scheduler.calibration import premises
 from lease_scheduler.model.errors import InvalidValueError
 
 _FLAVOR = SimpleNamespace(id="f1", name="small", vcpus=2, ram=512)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
-from lease_scheduler.cloud.nova.calibration.servers import Kind, Servers
+from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
+from lease_scheduler.calibration.servers import Kind, Servers
 
 
 @dataclass(frozen=True)

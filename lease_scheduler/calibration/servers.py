@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from keystoneauth1.exceptions import ClientException as SessionError
 from novaclient.exceptions import ClientException, Conflict, NotFound
 
+from lease_scheduler.calibration.samples import MeasuredOperation, Sample
+from lease_scheduler.calibration.times import Times
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation, Sample
-from lease_scheduler.cloud.nova.calibration.times import Times
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
 

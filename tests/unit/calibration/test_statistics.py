@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lease_scheduler.cloud.nova.calibration.statistics import is_global, outliers, rate, summarize
+from lease_scheduler.calibration.statistics import is_global, outliers, rate, summarize
 
 #: Mean and standard deviation in seconds of 1024 MB, and MB/s, as the dissertation prints them.
 _RATES = [(15.4, 0.58, 61.86), (14.12, 0.67, 66.27), (14.00, 1.04, 63.67), (11.60, 0.50, 81.27)]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 from oslo_config import cfg
 
-from lease_scheduler.cloud.nova.calibration import findings
-from lease_scheduler.cloud.nova.calibration.accuracy import accuracies
-from lease_scheduler.cloud.nova.calibration.findings import Size
-from lease_scheduler.cloud.nova.calibration.rounds import rounds
-from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation, Sample
+from lease_scheduler.calibration import findings
+from lease_scheduler.calibration.accuracy import accuracies
+from lease_scheduler.calibration.findings import Size
+from lease_scheduler.calibration.rounds import rounds
+from lease_scheduler.calibration.samples import Batch, MeasuredOperation, Sample
 from lease_scheduler.conf import opts
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import Exclusion, PlanningOptions, ShelvedSize

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from novaclient.exceptions import NotFound
 
-from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
+from lease_scheduler.calibration.samples import MeasuredOperation
 
 #: Seconds for which what a notification tells is waited for after the operation is over.
 _LATE = 10.0

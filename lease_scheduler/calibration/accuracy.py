@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from lease_scheduler.cloud.nova.calibration.samples import Batch, MeasuredOperation
+from lease_scheduler.calibration.samples import Batch, MeasuredOperation
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.plan.options import PlanningOptions
