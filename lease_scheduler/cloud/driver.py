@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from lease_scheduler.cloud.differences import Difference, Presence
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import EventKind, Operation
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.records.documents import LeaseDocument
 
 
 class WaitingClock(Protocol):

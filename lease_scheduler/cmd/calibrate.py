@@ -20,16 +20,15 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.progress import Progress
 
-from lease_scheduler.cloud.nova.calibration import findings, premises, servers
-from lease_scheduler.cloud.nova.calibration.accuracy import Accuracy, accuracies
-from lease_scheduler.cloud.nova.calibration.findings import Option, Size
-from lease_scheduler.cloud.nova.calibration.rounds import Round, measure, rounds
-from lease_scheduler.cloud.nova.calibration.samples import PAIRS, Batch, MeasuredOperation
-from lease_scheduler.cloud.nova.calibration.servers import Kind, Servers
-from lease_scheduler.cloud.nova.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
+from lease_scheduler.calibration import findings, premises, report, servers
+from lease_scheduler.calibration.accuracy import Accuracy, accuracies
+from lease_scheduler.calibration.findings import Option, Size
+from lease_scheduler.calibration.rounds import Round, measure, rounds
+from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation
+from lease_scheduler.calibration.servers import Kind, Servers
+from lease_scheduler.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
 from lease_scheduler.cloud.nova.connection import Connection
 from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
-from lease_scheduler.cmd import calibration_report as report
 from lease_scheduler.cmd.messaging import complete
 from lease_scheduler.conf.values import planning_options
 from lease_scheduler.model.errors import InvalidValueError

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.haizea.configuration.multi_conf import Configuration, read_multi_conf
 from lease_scheduler.model.errors import InputFileError
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.campaigns.configured import TABLES, ConfiguredCase
 from lease_scheduler.simulation.campaigns.runner import Execution, run_campaign
 from lease_scheduler.simulation.campaigns.tables import concatenate
 from lease_scheduler.simulation.formats.files import replace_file
-from lease_scheduler.simulation.formats.multi_conf import Configuration, read_multi_conf
 
 _RUNS = "runs"
 

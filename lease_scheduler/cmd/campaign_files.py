@@ -10,9 +10,9 @@ from pathlib import Path
 from mako.exceptions import MakoException
 from mako.template import Template
 
+from lease_scheduler.haizea.configuration.multi_conf import read_multi_conf
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.simulation.formats.files import read_lines, replace_file
-from lease_scheduler.simulation.formats.multi_conf import read_multi_conf
 
 
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

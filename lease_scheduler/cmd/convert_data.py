@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from lease_scheduler.cmd.messages import one_line_errors
+from lease_scheduler.haizea import converted
+from lease_scheduler.haizea.converted import AccountedRun
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.formats.data_file import read_data_file
-from lease_scheduler.simulation.reports import converted
-from lease_scheduler.simulation.reports.converted import AccountedRun
 
 _DESCRIPTION = "Prints what the probes of runs wrote down as CSV; several files are put together."
 

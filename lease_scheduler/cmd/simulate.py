@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from lease_scheduler.cmd.simulated_status import SimulatedStatusMessages
 from lease_scheduler.cmd.simulation_settings import load_configuration, overhead_options, run_settings
+from lease_scheduler.haizea.configuration.haizea_conf import HaizeaConf, read_haizea_conf
+from lease_scheduler.haizea.simulated_status import SimulatedStatusMessages
 from lease_scheduler.model.errors import InputFileError, InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.simulation.formats.data_file import write_data_file
-from lease_scheduler.simulation.formats.haizea_conf import HaizeaConf, read_haizea_conf
 from lease_scheduler.simulation.formats.lwfa import annotate, read_annotations
 from lease_scheduler.simulation.formats.resource_names import parse_site
 from lease_scheduler.simulation.injection import inject

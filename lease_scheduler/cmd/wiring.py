@@ -24,7 +24,6 @@ from lease_scheduler.cmd.enforcement import filters
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.policies import Policies
 from lease_scheduler.conf.values import ahead_options, live_planning_options, operation_quantile
-from lease_scheduler.engine.records import DeposedError, Message
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import (
     EngineUnavailableError,
@@ -34,6 +33,8 @@ from lease_scheduler.model.errors import (
 )
 from lease_scheduler.model.host import Site
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.writes import DeposedError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server

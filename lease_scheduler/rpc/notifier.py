@@ -9,8 +9,8 @@ from typing import Any
 
 import oslo_messaging
 
-from lease_scheduler.engine.records import Message
 from lease_scheduler.model.errors import LeaseSchedulerError
+from lease_scheduler.records.messages import Message
 
 #: Blazar's publisher of the same notifications.
 _PUBLISHER = "blazar.lease"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.blazar import events, lease_status, reservation_status, reservation_terms
 from lease_scheduler.model.lease import Lease, LeaseKind
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 
 def announced(lease: Lease, document: LeaseDocument) -> dict[str, Any]:

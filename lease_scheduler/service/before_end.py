@@ -7,9 +7,9 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.unit_of_work import UnitOfWork
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from lease_scheduler.cloud.driver import DriverEvent, HostsOccupiedError, Order, StepFailedError
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, OperationKind
-from lease_scheduler.engine.records import Intent
 from lease_scheduler.model.resources import HOST_SHARE
+from lease_scheduler.records.intents import Intent
 from lease_scheduler.service.aggregates import aggregates_made
 from lease_scheduler.service.occupied_alarm import OccupiedAlarm
 from lease_scheduler.service.reconcile import compute_hosts

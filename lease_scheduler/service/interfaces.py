@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from lease_scheduler.engine.records import Message, Snapshot, StoreChanges
-from lease_scheduler.engine.units import Units
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.records.units import Units
+from lease_scheduler.records.writes import StoreChanges
 
 
 class ServiceStore(Protocol):

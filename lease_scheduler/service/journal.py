@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from lease_scheduler.cloud.driver import Order
-from lease_scheduler.engine.records import StoreChanges
+from lease_scheduler.records.writes import StoreChanges
 
 LOG = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.bounds import check_terms, with_duration
 from lease_scheduler.service.server_templates import (
     check_bootable,

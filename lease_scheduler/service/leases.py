@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
@@ -16,6 +15,8 @@ from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.trials import kinds_of, loses
 from lease_scheduler.plan.windows import Windows
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.history import RevenueRecord
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal

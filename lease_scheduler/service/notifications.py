@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument, Message
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.messages import Message
 from lease_scheduler.service.announced import announced
 
 #: Version of the payload; its second number grows with every field that is added.

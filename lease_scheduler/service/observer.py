@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable
 
 from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
-from lease_scheduler.engine.records import Message
 from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.records.messages import Message
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 

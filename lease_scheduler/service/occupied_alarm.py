@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from threading import Lock
 
 from lease_scheduler.cloud.driver import HostsOccupiedError
-from lease_scheduler.engine.records import Message
 from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.records.messages import Message
 
 LOG = logging.getLogger(__name__)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.records import Intent, StoreChanges
 from lease_scheduler.model.host import Site
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
 

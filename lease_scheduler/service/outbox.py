@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from threading import Event, Thread
 
-from lease_scheduler.engine.records import Message
+from lease_scheduler.records.messages import Message
 from lease_scheduler.service.interfaces import ServiceStore
 
 LOG = logging.getLogger(__name__)

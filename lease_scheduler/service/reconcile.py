@@ -14,11 +14,12 @@ from typing import Any
 from lease_scheduler.cloud.differences import Difference, Kind, Presence, Problem
 from lease_scheduler.cloud.driver import Expectation, Footprint, Order
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import Intent, LeaseDocument
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.intents import Intent
 from lease_scheduler.service.promised_ends import promised_end
 
 #: Seconds after which a repair that is not over is told of again: something keeps it from being done.

@@ -12,9 +12,9 @@ from lease_scheduler.cloud.differences import Difference, Kind, Problem
 from lease_scheduler.cloud.driver import Driver, Expectation
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.model.states import SUSPENDED_STATES
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.reconcile import Action, to_adjust
 from lease_scheduler.service.unit_of_work import UnitOfWork

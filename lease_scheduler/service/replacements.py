@@ -9,10 +9,10 @@ from uuid import UUID, uuid5
 
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.prices import at_its_rate
-from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.terms import numbered, with_count
 from lease_scheduler.service.unit_of_work import UnitOfWork

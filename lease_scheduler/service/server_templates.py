@@ -10,10 +10,10 @@ from math import ceil
 from typing import Any
 
 from lease_scheduler.cloud.driver import ImageFacts
-from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB
+from lease_scheduler.records.documents import ReservationRecord
 
 
 def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]) -> None:

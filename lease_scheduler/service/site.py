@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
 #: A site needs a host; this one is always the first, and offers nothing.
 _NOTHING = Host("(none)", Resources({}))

@@ -9,8 +9,8 @@ from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.engine.interfaces import Admission, Penalty
-from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
 from lease_scheduler.service.image_carriage import ImageCarriage

@@ -13,7 +13,6 @@ from threading import Condition, RLock
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import UNAWAITED, Admission, Operation, OperationKind, Penalty
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, SeriesRecord, StoreChanges
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
@@ -22,6 +21,9 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written

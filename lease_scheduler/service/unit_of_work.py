@@ -8,21 +8,16 @@ from dataclasses import replace
 from threading import Lock
 
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, Operation, OperationKind
-from lease_scheduler.engine.records import (
-    BreachRecord,
-    Intent,
-    LeaseDocument,
-    Message,
-    RevenueRecord,
-    StoreChanges,
-    Transition,
-    UsageRecord,
-)
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.history import BreachRecord, RevenueRecord, Transition, UsageRecord
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.notifications import document_message, transition_message
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cmd.simulation_settings import load_configuration, run_settings
+from lease_scheduler.haizea.configuration.haizea_conf import read_haizea_conf
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.simulation.formats.haizea_conf import read_haizea_conf
 from lease_scheduler.simulation.formats.lwf import read_lwf
 from lease_scheduler.simulation.invariants import check_result
 from lease_scheduler.simulation.result import Phase, RunResult

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.haizea import converted
 from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.simulation.accounting import Average, Counter
 from lease_scheduler.simulation.formats.data_file import read_data_file, write_data_file
 from lease_scheduler.simulation.probes.loader import probe_names
-from lease_scheduler.simulation.reports import converted, tables
+from lease_scheduler.simulation.reports import tables
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload

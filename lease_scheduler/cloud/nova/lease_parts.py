@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.nova.names import Labels
-from lease_scheduler.engine.records import ReservationRecord
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.records.documents import ReservationRecord
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.servers import Servers
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.nova import aggregates as metadata
 from lease_scheduler.nova.boots import FLAVOR_LEASE
+from lease_scheduler.records.documents import LeaseDocument
 
 LOG = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.blazar_import.findings import NotTakenError
 from lease_scheduler.service.blazar_import.flavors import SourceFlavor, source_flavor
 from lease_scheduler.service.blazar_import.pool import shown_address

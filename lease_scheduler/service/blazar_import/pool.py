@@ -6,8 +6,8 @@ import ipaddress
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError
 from lease_scheduler.store.blazar.contents import BlazarFloatingIp, BlazarHost, Contents, Inventory
 

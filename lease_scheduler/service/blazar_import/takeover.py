@@ -6,11 +6,15 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, Snapshot, StoreChanges, Transition
-from lease_scheduler.engine.units import Units
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.history import Transition
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.records.units import Units
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError, shown_instant
 from lease_scheduler.service.blazar_import.leases import RESOURCE_TYPES, TakenLease, node_set_of_each, take_lease
 from lease_scheduler.service.blazar_import.pool import TakenPool, take_pool

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from lease_scheduler.engine.records import FOR_FILTERS, Message
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Document, Proposal, UsageFilter
 from lease_scheduler.service.enforcement.views import date, lease_body
 

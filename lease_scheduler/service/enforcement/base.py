@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.records.documents import LeaseDocument
 
 Document = Mapping[str, Any]
 LiveLeases = Sequence[tuple[Lease, LeaseDocument]]

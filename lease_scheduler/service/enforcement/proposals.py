@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lease_scheduler.engine.records import LeaseDocument, Message
 from lease_scheduler.model.lease import Lease, LeaseRequest
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement.asking import ended_message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Document, Proposal
 from lease_scheduler.service.enforcement.views import lease_body, unit_views

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from threading import Event, Thread
 from typing import Protocol
 
-from lease_scheduler.engine.records import Message
 from lease_scheduler.model.errors import EngineUnavailableError
+from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement.asking import Enforcement
 
 LOG = logging.getLogger(__name__)

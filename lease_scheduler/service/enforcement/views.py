@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.enforcement.base import Document
 
 #: Our key and Blazar's for the same date.

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from lease_scheduler.cloud.differences import Difference, Kind, Problem
-from lease_scheduler.engine.records import FOR_FILTERS, StoreChanges, Transition
 from lease_scheduler.model.delays import bounded_slowdown, waiting_time
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.history import Transition
+from lease_scheduler.records.messages import FOR_FILTERS
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.reconcile import REPAIRS
 
 #: What the engine counts (``engine.interfaces.Recorder.count``) -> what that is, for people.

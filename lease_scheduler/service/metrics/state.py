@@ -10,13 +10,15 @@ from typing import TypeVar
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.resources import FLOATING_IP
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
 _Labels = TypeVar("_Labels", bound=tuple[str, ...])
 

@@ -8,23 +8,17 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import (
-    BreachRecord,
-    FloatingIpRecord,
-    HostRecord,
-    Intent,
-    LeaseDocument,
-    ReservationRecord,
-    RevenueRecord,
-    SeriesRecord,
-    UsageRecord,
-)
-from lease_scheduler.engine.units import Units
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.units import Units
 
 Row = Mapping[str, Any] | RowMapping
 Values = dict[str, Any]

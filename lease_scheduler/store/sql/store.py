@@ -10,9 +10,11 @@ from oslo_db.exception import DBDuplicateEntry
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from lease_scheduler.engine.records import FOR_FILTERS, DeposedError, Message, Snapshot, StoreChanges
-from lease_scheduler.engine.units import Units
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.messages import FOR_FILTERS, Message
+from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.records.units import Units
+from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import capacity, rows
 from lease_scheduler.store.sql.chunks import chunks
 from lease_scheduler.store.sql.schema import (

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from lease_scheduler.engine.records import HostRecord, StoreChanges
+from lease_scheduler.records.pool import HostRecord
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader

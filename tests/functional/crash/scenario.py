@@ -21,7 +21,6 @@ from sqlalchemy import func, select
 from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.cloud.driver import Hypervisor, Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
-from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.host import Site
@@ -31,6 +30,7 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases

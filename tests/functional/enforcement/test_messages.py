@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from lease_scheduler.engine.records import Message, StoreChanges
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql.store import SqlStore
 
 

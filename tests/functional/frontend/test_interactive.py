@@ -201,7 +201,7 @@ def test_in_the_background(make: Make, tmp_path: Path) -> None:
     again = run(*stop, folder=tmp_path)
     assert (again.returncode, again.stderr) == (1, "haizea: it does not run\n")
     log = haizea.log.read_text()
-    assert f" STATUS lease_scheduler.cmd.haizea_interactive [-] XML-RPC: {haizea.url}" in log
+    assert f" STATUS lease_scheduler.cmd.haizea.interactive [-] XML-RPC: {haizea.url}" in log
     assert " INFO " not in log
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.nova.calibration.accuracy import BOUNDS
-from lease_scheduler.cloud.nova.calibration.samples import MeasuredOperation
+from lease_scheduler.calibration.accuracy import BOUNDS
+from lease_scheduler.calibration.samples import MeasuredOperation
 from lease_scheduler.cmd import configuration
 from lease_scheduler.conf.values import planning_options
 from lease_scheduler.plan.options import Exclusion

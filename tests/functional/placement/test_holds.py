@@ -15,9 +15,9 @@ from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.documents import LeaseDocument
 from tests.functional.placement.site import Site, consumer_id
 
 #: Of the host, in MiB: a VM of the lease has room on it, or a server of somebody else, not both.

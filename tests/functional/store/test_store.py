@@ -7,11 +7,13 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import BreachRecord, DeposedError, Intent, RevenueRecord, StoreChanges
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.history import BreachRecord, RevenueRecord
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.writes import DeposedError, StoreChanges
 from lease_scheduler.store.sql import purge, schema
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore

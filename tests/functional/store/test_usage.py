@@ -9,9 +9,11 @@ from random import Random
 import pytest
 from sqlalchemy import Engine
 
-from lease_scheduler.engine.records import HostRecord, RevenueRecord, StoreChanges, UsageRecord
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.history import RevenueRecord, UsageRecord
+from lease_scheduler.records.pool import HostRecord
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql import purge
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore

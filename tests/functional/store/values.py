@@ -6,22 +6,17 @@ from dataclasses import replace
 from uuid import uuid4
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import (
-    FloatingIpRecord,
-    HostRecord,
-    Intent,
-    LeaseDocument,
-    Message,
-    ReservationRecord,
-    SeriesRecord,
-    StoreChanges,
-    Transition,
-    UsageRecord,
-)
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
+from lease_scheduler.records.history import Transition, UsageRecord
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.messages import Message
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.store.sql.store import SqlStore
 
 

@@ -12,8 +12,8 @@ from uuid import uuid4
 from lease_scheduler.cloud.driver import DriverEvent, Order, StepFailedError
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.engine.interfaces import EventKind, OperationKind
-from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from tests.in_nova.functional.site import HOSTS, IMAGE, LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 

@@ -15,7 +15,7 @@ from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova.driver import DriverOptions
 from lease_scheduler.cloud.nova.reservations import BlazarOptions
 from lease_scheduler.engine.interfaces import OperationKind
-from lease_scheduler.engine.records import LeaseDocument, ReservationRecord
+from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from tests.in_nova.functional.site import LIMIT, ORDINARY, POLL, SMALL, WHOLE, NovaSite
 
 _BEFORE_END = 1_000_000

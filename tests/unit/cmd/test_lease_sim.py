@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lease_scheduler.cmd.haizea_logging import STATUS
 from lease_scheduler.cmd.lease_sim import main
+from lease_scheduler.haizea.log_levels import STATUS
 
 LWF = """<lease-workload name="small">
   <site><resource-types names="CPU Memory"/><nodes><node-set numnodes="2">

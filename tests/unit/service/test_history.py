@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.history import move_of, reason_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lease_scheduler.cloud.differences import Difference, Item, Kind, Problem, compare
 from lease_scheduler.cloud.driver import Footprint
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import Intent
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.resources import Resources
+from lease_scheduler.records.intents import Intent
 from lease_scheduler.service.reconcile import REPAIR_TIME, Action, Leases, decide, settled, stuck_leases, to_adjust
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from lease_scheduler.engine.records import Snapshot
-from lease_scheduler.engine.units import Units
+from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.records.units import Units
 from lease_scheduler.service.blazar_import.takeover import ImportOptions, Takeover, take_over
 from lease_scheduler.store.blazar.contents import (
     BlazarFloatingIp,

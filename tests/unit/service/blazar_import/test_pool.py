@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from lease_scheduler.engine.records import HostRecord
+from lease_scheduler.records.pool import HostRecord
 from lease_scheduler.service.blazar_import.takeover import Takeover
 from lease_scheduler.store.blazar.contents import Inventory
 

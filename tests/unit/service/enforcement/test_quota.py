@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from lease_scheduler.engine.records import LeaseDocument
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.enforcement.counting import HOUR, latest_end, node_seconds, nodes
 from lease_scheduler.service.enforcement.limits import Limits, configured_limits, parse_project_limits, unified_limits
 from lease_scheduler.service.enforcement.quota import check

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, Intent, LeaseDocument
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Host, Site
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST, Resources
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.metrics.state import Observation
 
 NOW = 1_000

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lease_scheduler.haizea.configuration.haizea_conf import read_haizea_conf
+from lease_scheduler.haizea.configuration.options import OPTIONS
 from lease_scheduler.model.errors import InputFileError
-from lease_scheduler.simulation.formats.haizea_conf import read_haizea_conf
-from lease_scheduler.simulation.formats.haizea_options import OPTIONS
 from lease_scheduler.simulation.formats.lwf import read_lwf, read_site
 from lease_scheduler.simulation.formats.lwfa import read_annotations
 from lease_scheduler.simulation.formats.old_lwf import read_old_lwf

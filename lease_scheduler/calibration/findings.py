@@ -1,0 +1,182 @@
+"""From what was measured to the options of the time model (haizea F69-F72, F94)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
+from lease_scheduler.calibration.statistics import Summary, is_global, rate, summarize
+from lease_scheduler.plan.options import Exclusion, ShelvedSize
+
+_SCHEDULING, _NOVA = "scheduling", "nova"
+
+#: Commands whose way to the host is the enactment overhead: those that are given while a plan is carried out.
+_COMMANDS = (*PAIRS.keys(), *PAIRS.values())
+
+_RATES = {
+    MeasuredOperation.SUSPEND: "suspend_rate",
+    MeasuredOperation.RESUME: "resume_rate",
+    MeasuredOperation.SHELVE: "shelve_rate",
+    MeasuredOperation.UNSHELVE: "unshelve_rate",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the servers that are measured.
+
+    :ivar shelved: whether the disk or the memory is what the time of shelving is thought to depend on
+    """
+
+    memory_mb: int
+    disk_mb: int
+    shelved: ShelvedSize
+
+    def of(self, operation: MeasuredOperation) -> int:
+        """MB that an operation copies, as the time model has it."""
+        leaves = operation in (MeasuredOperation.SHELVE, MeasuredOperation.UNSHELVE)
+        return self.disk_mb if leaves and self.shelved is ShelvedSize.DISK else self.memory_mb
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option with the value that was found.
+
+    :ivar reason: what it was computed from
+    """
+
+    group: str
+    name: str
+    value: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How much longer operations take that are asked for at once, as a multiple of one alone.
+
+    :ivar count: of them
+    :ivar on_one_host: all on the same host; none if that was not measured
+    :ivar on_hosts: each on a host of its own; none if that was not measured
+    :ivar exclusion: what follows; none if it cannot be said
+    """
+
+    operation: MeasuredOperation
+    count: int
+    on_one_host: float | None
+    on_hosts: float | None
+    exclusion: Exclusion | None
+
+
+def durations(batches: Iterable[Batch], operation: MeasuredOperation) -> list[float]:
+    """Seconds that the host took for each operation that was asked for alone."""
+    return [sample.duration for sample in _single(batches, operation)]
+
+
+def overheads(batches: Sequence[Batch]) -> list[float]:
+    """Seconds from command to beginning of all that was asked for alone."""
+    return [sample.overhead for operation in _COMMANDS for sample in _single(batches, operation)]
+
+
+def failures(batches: Iterable[Batch], operation: MeasuredOperation) -> list[str]:
+    """Why operations failed, one text for each that did."""
+    return [
+        sample.problem
+        for batch in batches
+        if batch.operation is operation
+        for sample in batch.samples
+        if sample.problem
+    ]
+
+
+def turns(batches: Sequence[Batch], operation: MeasuredOperation) -> Turns | None:
+    """What operations that are asked for at once do to each other; none if only single ones were measured.
+
+    It is the largest number of them that tells.
+    """
+    complete = [each for each in batches if each.operation is operation and each.is_complete]
+    several = [each for each in complete if each.count > 1]
+    alone = _mean_rest(complete, 1, hosts=1)
+    if not alone or not several:
+        return None
+    count = max(each.count for each in several)
+    on_one_host = _mean_rest(several, count, hosts=1)
+    on_hosts = _mean_rest(several, count, hosts=count)
+    exclusion = None
+    if on_hosts is not None:
+        exclusion = Exclusion.GLOBAL if is_global(alone, on_hosts, count) else Exclusion.LOCAL
+    return Turns(
+        operation,
+        count,
+        None if on_one_host is None else on_one_host / alone,
+        None if on_hosts is None else on_hosts / alone,
+        exclusion,
+    )
+
+
+def options(batches: Sequence[Batch], size: Size) -> list[Option]:
+    """The options that follow; what was not measured, or not twice, is left as it is."""
+    found: list[Option] = []
+    for operation, name in _RATES.items():
+        summary = summarize(durations(batches, operation))
+        if summary is not None and size.of(operation):
+            copied = size.of(operation)
+            reason = f"{copied} MB / {_upper(summary)}"
+            found.append(Option(_SCHEDULING, name, f"{rate(copied, summary.upper):.2f}", reason))
+    if any(each.name in ("shelve_rate", "unshelve_rate") for each in found):
+        reason = "what shelve_rate and unshelve_rate refer to"
+        found.append(Option(_SCHEDULING, "shelved_size", size.shelved.value, reason))
+    found += _exclusion(batches, MeasuredOperation.SUSPEND, "suspend_resume_exclusion")
+    found += _exclusion(batches, MeasuredOperation.SHELVE, "shelve_exclusion")
+    found += _seconds(_SCHEDULING, "enactment_overhead", overheads(batches))
+    found += _seconds(_SCHEDULING, "stop_time", durations(batches, MeasuredOperation.STOP))
+    found += _seconds(_SCHEDULING, "shutdown_time", durations(batches, MeasuredOperation.DELETE))
+    return found + _preparation(batches)
+
+
+def _single(batches: Iterable[Batch], operation: MeasuredOperation) -> list[Sample]:
+    chosen = [each for each in batches if each.operation is operation and each.count == 1 and each.is_complete]
+    return [each.samples[0] for each in chosen]
+
+
+def _mean_rest(batches: Iterable[Batch], count: int, hosts: int) -> float | None:
+    values = [each.rest for each in batches if each.count == count and each.hosts == hosts]
+    return sum(values) / len(values) if values else None
+
+
+def _exclusion(batches: Sequence[Batch], operation: MeasuredOperation, name: str) -> list[Option]:
+    """Where one direction takes turns everywhere, both are thought to."""
+    both = [found for each in (operation, PAIRS[operation]) if (found := turns(batches, each)) is not None]
+    told = [each for each in both if each.exclusion is not None]
+    if not told:
+        return []
+    exclusion = Exclusion.GLOBAL if any(each.exclusion is Exclusion.GLOBAL for each in told) else Exclusion.LOCAL
+    reason = "; ".join(
+        f"{each.operation.value}: {each.count} at once on as many hosts take {each.on_hosts:.2f} times as long as one"
+        for each in told
+    )
+    return [Option(_SCHEDULING, name, exclusion.value, reason)]
+
+
+def _seconds(group: str, name: str, values: Sequence[float]) -> list[Option]:
+    summary = summarize(values)
+    return [] if summary is None else [Option(group, name, str(ceil(summary.upper)), _upper(summary))]
+
+
+def _preparation(batches: Sequence[Batch]) -> list[Option]:
+    """Enough for the slowest of the ways in which servers were booted."""
+    boots = [each for each in batches if each.operation is MeasuredOperation.BOOT and each.is_complete]
+    ways = {(each.count, each.hosts) for each in boots}
+    found = []
+    for count, hosts in sorted(ways):
+        summary = summarize([each.elapsed for each in boots if (each.count, each.hosts) == (count, hosts)])
+        if summary is not None:
+            reason = f"{count} at once on {hosts} hosts, from the command on: {_upper(summary)}"
+            found.append((summary.upper, Option(_NOVA, "preparation_time", str(ceil(summary.upper)), reason)))
+    return [max(found, key=lambda each: each[0])[1]] if found else []
+
+
+def _upper(summary: Summary) -> str:
+    return f"(mean {summary.mean:.2f} s + 2 x sd {summary.sd:.2f} s, {summary.count} samples)"

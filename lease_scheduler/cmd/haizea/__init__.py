@@ -1,0 +1,1 @@
+"""Haizea's programs under their own names: the simulator, its XML-RPC service, clients and workload tools."""

@@ -1,0 +1,41 @@
+"""The service's options for an interactive simulation, as a haizea.conf means them (haizea F19, F93)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+
+from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.simulation_settings import override
+from lease_scheduler.haizea.configuration.haizea_conf import InteractiveConf
+
+_BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_time")
+
+
+def service_configuration(haizea: InteractiveConf, database: Path, api_port: int) -> cfg.ConfigOpts:
+    """The service's options as the file means them.
+
+    :param database: the file of the database; the simulated cloud is beside it
+    :raises InvalidValueError: what the service cannot do
+    """
+    state = database.with_name(f"{database.name}.d")
+    defaults: dict[tuple[str, str], Any] = {
+        ("api", "auth_strategy"): "noauth",
+        ("api", "port"): api_port,
+        ("service", "state_path"): str(state),
+        ("database", "connection"): f"sqlite:///{database}",
+        # Hosts come from the site that the file describes, which may have different ones.
+        ("simulated_cloud", "hosts"): 0,
+        ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
+        ("engine", "planning_lead"): haizea.non_schedulable_interval,
+        # Haizea's leases may last for ever, and its user shares the site with nobody.
+        **{("enforcement", name): -1 for name in _BOUNDS},
+    }
+    # The options of a service that runs on this machine are not those of the simulation.
+    conf = configuration.load([], defaults, program="haizea", find_files=False)
+    for name, text in haizea.overrides.items():
+        override(conf, name, text)
+    configuration.check(conf)
+    return conf

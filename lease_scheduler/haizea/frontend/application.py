@@ -1,0 +1,151 @@
+"""The XML-RPC protocol as a WSGI application: what comes in is checked before Python's parser sees it.
+
+Python's parser of XML-RPC believes document types, and with them entities that grow without end; a call that has one
+is refused. So is whatever a browser sends: nobody's identity is checked on loopback, and a page of anybody's could
+otherwise call methods from the browser of somebody on this machine.
+"""
+
+from __future__ import annotations
+
+import logging
+import xmlrpc.client
+from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
+from typing import Any
+from xml.parsers import expat
+
+from keystoneauth1.exceptions import ClientException
+from osc_lib.exceptions import CommandError
+
+from lease_scheduler.haizea.frontend.lease_xml import MAXIMUM_SIZE, clean
+from lease_scheduler.model.errors import LeaseSchedulerError
+
+LOG = logging.getLogger(__name__)
+
+#: Bytes of a call: every character of a lease may be escaped.
+MAXIMUM_BODY = 6 * MAXIMUM_SIZE
+
+#: Where Haizea's clients call.
+_PATHS = ("", "/", "/RPC2")
+_MEDIA_TYPES = ("text/xml", "application/xml")
+
+#: Codes of faults, as most XML-RPC programs have them.
+NOT_WELL_FORMED = -32700
+UNKNOWN_METHOD = -32601
+WRONG_PARAMETERS = -32602
+INTERNAL_ERROR = -32603
+REFUSED = -32500
+NO_SERVICE = -32300
+
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+
+
+class _HttpError(Exception):
+    """A request that is no call.
+
+    :param status: of HTTP, with its words
+    """
+
+    def __init__(self, status: str, problem: str) -> None:
+        super().__init__(problem)
+        self.status = status
+
+
+class Application:
+    """See the module.
+
+    :param methods: name -> what answers the call
+    """
+
+    def __init__(self, methods: Mapping[str, Callable[..., Any]]) -> None:
+        self._methods = methods
+
+    def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request, as WSGI wants it."""
+        try:
+            status, media_type, content = "200 OK", "text/xml", self._answer(_body(environ))
+        except _HttpError as error:
+            status, media_type, content = error.status, "text/plain; charset=utf-8", f"{error}\n".encode()
+        start_response(status, [("Content-Type", media_type), ("Content-Length", str(len(content)))])
+        return [content]
+
+    def _answer(self, body: bytes) -> bytes:
+        """The answer to a call: what its method gives, or a fault."""
+        try:
+            result: Any = (self._call(body),)
+            text = xmlrpc.client.dumps(result, methodresponse=True, allow_none=True)
+        except xmlrpc.client.Fault as fault:
+            fault.faultString = clean(str(fault.faultString))
+            text = xmlrpc.client.dumps(fault, methodresponse=True)
+        return text.encode()
+
+    def _call(self, body: bytes) -> Any:
+        _refuse_document_type(body)
+        try:
+            parameters, name = xmlrpc.client.loads(body, use_builtin_types=True)
+        except Exception as error:
+            # Python's parser says in many ways that it cannot make sense of something.
+            raise xmlrpc.client.Fault(NOT_WELL_FORMED, f"this is no XML-RPC call: {error}"[:500]) from error
+        method = self._methods.get(name or "")
+        if method is None:
+            known = ", ".join(self._methods)
+            raise xmlrpc.client.Fault(UNKNOWN_METHOD, f"there is no method {str(name)[:40]!r}; known are {known}")
+        try:
+            signature(method).bind(*parameters)
+        except TypeError as error:
+            wanted = ", ".join(signature(method).parameters)
+            raise xmlrpc.client.Fault(WRONG_PARAMETERS, f"{name} takes ({wanted}): {error}") from error
+        try:
+            return method(*parameters)
+        except LeaseSchedulerError as error:
+            raise xmlrpc.client.Fault(WRONG_PARAMETERS, str(error)) from error
+        except CommandError as error:
+            raise xmlrpc.client.Fault(REFUSED, str(error)) from error
+        except ClientException as error:
+            LOG.warning("the reservation service does not answer: %s", error)
+            problem = f"the reservation service does not answer: {' '.join(str(error).split())}"
+            raise xmlrpc.client.Fault(NO_SERVICE, problem) from error
+        except Exception as error:
+            LOG.exception("%s failed", name)
+            raise xmlrpc.client.Fault(INTERNAL_ERROR, f"{name} failed; the log of the front says why") from error
+
+
+def _body(environ: Mapping[str, Any]) -> bytes:
+    """The body of a request that may be a call.
+
+    :raises _HttpError: it is none
+    """
+    if environ.get("PATH_INFO", "") not in _PATHS:
+        raise _HttpError("404 Not Found", "XML-RPC is at / and at /RPC2.")
+    if environ["REQUEST_METHOD"] != "POST":
+        raise _HttpError("405 Method Not Allowed", "XML-RPC calls are made with POST.")
+    if "HTTP_ORIGIN" in environ:
+        raise _HttpError("403 Forbidden", "Browsers may not call.")
+    if str(environ.get("CONTENT_TYPE", "")).partition(";")[0].strip().lower() not in _MEDIA_TYPES:
+        raise _HttpError("415 Unsupported Media Type", "The Content-Type of an XML-RPC call is text/xml.")
+    if environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() != "identity":
+        raise _HttpError("415 Unsupported Media Type", "Send the call as it is, without a Content-Encoding.")
+    length = str(environ.get("CONTENT_LENGTH") or "0")
+    if not (length.isascii() and length.isdigit()):
+        raise _HttpError("400 Bad Request", "The Content-Length is no number.")
+    if int(length) > MAXIMUM_BODY:
+        raise _HttpError("413 Content Too Large", f"A call has at most {MAXIMUM_BODY} bytes.")
+    body: bytes = environ["wsgi.input"].read(int(length))
+    return body
+
+
+def _refuse_document_type(body: bytes) -> None:
+    """Refuse a document type, before anything in it is read.
+
+    :raises xmlrpc.client.Fault: the body has one, or is no XML
+    """
+
+    def refuse(*_: Any) -> None:
+        raise xmlrpc.client.Fault(NOT_WELL_FORMED, "the call has a document type; remove the <!DOCTYPE ...> part")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(body, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise xmlrpc.client.Fault(NOT_WELL_FORMED, f"the call is not well-formed XML: {error}") from error

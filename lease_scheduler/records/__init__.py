@@ -1,0 +1,1 @@
+"""What the service keeps beside the plan: plain values, the same for every store and cloud."""

@@ -1,0 +1,50 @@
+"""Hosts and floating IPs of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class HostRecord:
+    """A compute host of the pool.
+
+    :ivar capacity: what leases may use of it, by resource class
+    :ivar max_unit: most of a class that one VM may take
+    :ivar properties: what operators say of it, for queries
+    :ivar out_until: until when it is thought to be out of service, none if it is in service
+    """
+
+    host_id: int
+    name: str
+    vcpus: int
+    memory_mb: int
+    local_gb: int
+    created_at: int
+    capacity: Mapping[str, int]
+    max_unit: Mapping[str, int] = field(default_factory=dict)
+    traits: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    hypervisor_type: str = ""
+    hypervisor_version: int = 0
+    cpu_info: str = ""
+    service_name: str = ""
+    availability_zone: str | None = None
+    reservable: bool = True
+    out_until: int | None = None
+    trust_id: str | None = None
+    updated_at: int | None = None
+
+
+@dataclass(frozen=True)
+class FloatingIpRecord:
+    """An address of an external network that may be leased."""
+
+    floating_ip_id: str
+    floating_network_id: str
+    floating_ip_address: str
+    created_at: int
+    subnet_id: str | None = None
+    reservable: bool = True
+    updated_at: int | None = None

@@ -1,0 +1,26 @@
+"""Leases that repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SeriesRecord:
+    """A lease that repeats by a rule (iCalendar RRULE).
+
+    :ivar template: the lease document of an occurrence, without times
+    :ivar planned_until: occurrences up to this instant have been asked for
+    """
+
+    series_id: str
+    project_id: str
+    user_id: str
+    name: str
+    rule: str
+    template: Mapping[str, Any]
+    planned_until: int
+    created_at: int
+    deleted_at: int | None = None

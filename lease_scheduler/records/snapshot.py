@@ -1,0 +1,42 @@
+"""What an engine reads when it takes over a site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lease_scheduler.model.lease import Lease
+from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.records.documents import LeaseDocument
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.series import SeriesRecord
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What an engine needs to go on where another one stopped.
+
+    :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
+    :ivar documents: of these, and of those that are being removed from the cloud
+    :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar lateness: seconds by which operations were late, by kind
+    :ivar cached_images: what hosts are thought to have in their caches
+    :ivar next_sequence: order number of the next lease
+    :ivar next_intent: number of the next intent
+    """
+
+    leases: tuple[Lease, ...]
+    documents: Mapping[str, LeaseDocument]
+    intents: tuple[Intent, ...]
+    hosts: tuple[HostRecord, ...]
+    floating_ips: tuple[FloatingIpRecord, ...]
+    private_properties: Mapping[tuple[str, str], bool]
+    series: tuple[SeriesRecord, ...]
+    next_sequence: int
+    next_intent: int
+    clock: int
+    pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lateness: Mapping[str, list[int]] = field(default_factory=dict)
+    cached_images: tuple[CachedImage, ...] = ()
