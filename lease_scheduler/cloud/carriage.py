@@ -1,4 +1,4 @@
-"""Has disk images brought to hosts, beside what is done for leases: nobody waits for it."""
+"""Transfers of disk images to hosts. They run beside the orders of leases, and no order waits for them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lease_scheduler.cloud.driver import Driver, ImageOrder, ImageProgress, Step
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks how far an order is.
+#: Real seconds between two checks of the orders.
 _INTERVAL = 1.0
 
-#: Seconds after its due date when an order is given up about which the cloud does not answer.
+#: Seconds after its due time when an order is given up if the cloud does not answer.
 _PATIENCE = 300
 
-#: Told how far an order is, whenever that has changed.
+#: Called when the progress of an order has changed.
 OnProgress = Callable[[ImageOrder, ImageProgress], None]
 
 
@@ -29,11 +29,11 @@ class _Running:
 
 
 class Carriage:
-    """Carries orders out, in a thread of its own.
+    """Carries out image orders in a thread of its own.
 
     :param driver: the cloud
     :param on_progress: called from the thread
-    :param interval: real seconds between two looks
+    :param interval: real seconds between two checks of the orders
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Carriage:
         self._thread = Thread(target=self._run, name="images", daemon=True)
 
     def start(self) -> None:
-        """Begin; first of all what an engine before has left is removed."""
+        """Begin, by removing what an earlier engine has left."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look at nothing more; whoever leads next begins anew."""
+        """Stop. The next engine begins anew."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -62,7 +62,7 @@ class Carriage:
             self._thread.join()
 
     def submit(self, order: ImageOrder) -> None:
-        """Have an image brought."""
+        """Have an image transferred."""
         with self._changed:
             self._running.append(_Running(order))
             self._changed.notify_all()
@@ -82,10 +82,10 @@ class Carriage:
                     self._changed.wait(self._pause())
 
     def _pause(self) -> float | None:
-        """Real seconds until the next look, none if there is nothing to look at."""
+        """Return the real seconds until the next check, or None if there are no orders."""
         if self._is_cleared and not self._running:
             return None
-        # On a clock that is fast an interval may be long.
+        # On a fast clock an order may be due before the interval is over.
         ahead = [self._clock.seconds_until(each.order.due) for each in self._running]
         return min([self._interval, *(seconds for seconds in ahead if seconds > 0)])
 
@@ -97,7 +97,7 @@ class Carriage:
             LOG.exception("what is left of images on their way could not be removed; it is tried again")
 
     def _is_over(self, running: _Running) -> bool:
-        """Look at an order and tell what is new."""
+        """Check an order, report new progress, and return whether it is over."""
         order = running.order
         try:
             progress = self._driver.carry(order)
