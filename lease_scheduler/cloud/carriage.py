@@ -94,7 +94,7 @@ class Carriage:
             self._driver.clear_carried()
             self._is_cleared = True
         except Exception:
-            LOG.exception("what is left of images on their way could not be removed; it is tried again")
+            LOG.exception("the rest of earlier image transfers could not be removed; it is tried again")
 
     def _is_over(self, running: _Running) -> bool:
         """Check an order, report new progress, and return whether it is over."""
@@ -105,7 +105,9 @@ class Carriage:
             progress = _failed(order, str(error))
         except Exception as error:
             if not running.is_complained_of:
-                LOG.warning("image %s cannot be brought, is tried again: %s", order.image_id, error, exc_info=True)
+                LOG.warning(
+                    "image %s could not be transferred; it is tried again: %s", order.image_id, error, exc_info=True
+                )
                 running.is_complained_of = True
             if self._clock.now() < order.due + _PATIENCE:
                 return False
@@ -113,7 +115,7 @@ class Carriage:
         if progress != running.told:
             running.told = progress
             for host, reason in progress.failed.items() if progress.is_over else ():
-                LOG.warning("image %s was not brought to %s: %s", order.image_id, host, reason)
+                LOG.warning("image %s was not transferred to %s: %s", order.image_id, host, reason)
             self._on_progress(order, progress)
         return progress.is_over
 
