@@ -98,7 +98,7 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
         return ServiceHint(host) if host and data.get("binary") == "nova-compute" else None
     if subject == "instance" and rest.endswith(_OVER) and event_type != _PART:
         server_id = _text(data.get("uuid"))
-        # A host that loses a server sends this without naming itself, so the publisher names it.
+        # A compute service clears the host of a server before it notifies of the offload. The publisher still names it.
         host = _text(data.get("host")) or _compute(publisher)
         return ServerHint(event_type, server_id, _lease(data), host, user_id) if server_id else None
     if subject == "compute_task" and rest.endswith(_OVER):
