@@ -1,1 +1,1 @@
-"""Cloud drivers: they carry out what the engine decides and report what really happened."""
+"""Cloud drivers: they carry out what the engine decides and report what really happens."""

@@ -10,11 +10,11 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 
 @dataclass(frozen=True)
 class HostFailure:
-    """A host that goes down.
+    """An outage of a host.
 
     :ivar host: host number
-    :ivar instant: when it dies
-    :ivar duration: after how many seconds it is back
+    :ivar instant: when the host fails
+    :ivar duration: seconds until it is back
     """
 
     host: int
@@ -24,10 +24,10 @@ class HostFailure:
 
 @dataclass(frozen=True)
 class HostOccupation:
-    """Servers on a host that do not give way to leases.
+    """A time in which servers on a host do not make room for leases.
 
     :ivar host: host number
-    :ivar start: when they came
+    :ivar start: when the servers come
     :ivar end: when they go
     """
 
@@ -38,26 +38,25 @@ class HostOccupation:
 
 @dataclass(frozen=True)
 class CloudBehaviour:
-    """How a simulated cloud differs from the plan. The default does everything exactly as planned.
+    """How a simulated cloud deviates from the plan. By default everything happens exactly as planned.
 
     :ivar boot_time: seconds that starting the VMs of a lease takes
-    :ivar image_bandwidth: Mb/s at which hosts that do not have a lease's disk image yet get it before the boot, all
-        at once;
-        none if every image is everywhere
+    :ivar image_bandwidth: Mb/s at which each host without a lease's disk image gets it before the boot; None if every
+        host has every image
     :ivar suspend_factor: real over planned suspension time
     :ivar resume_factor: real over planned resumption time
     :ivar stop_factor: real over planned shutdown time
     :ivar transfer_factor: real over planned time to move memory between hosts
-    :ivar spread: operation times are drawn uniformly from (1 - spread) to (1 + spread) times what they would be
+    :ivar spread: operation times are multiplied by a number drawn uniformly from (1 - spread) to (1 + spread)
     :ivar boot_failure_probability: share of starts that fail
     :ivar suspend_failure_probability: share of suspensions that fail
     :ivar resume_failure_probability: share of resumptions that fail
     :ivar transfer_failure_probability: share of moves of memory between hosts that fail
-    :ivar image_transfer_factor: real over planned time of image transfers that are planned
-    :ivar image_transfer_failure_probability: share of those that fail
-    :ivar host_failures: hosts that die
-    :ivar occupations: hosts on which others are, so that no lease that is to begin there gets them
-    :ivar seed: of the random numbers
+    :ivar image_transfer_factor: real over planned time of planned image transfers
+    :ivar image_transfer_failure_probability: share of planned image transfers that fail
+    :ivar host_failures: outages of hosts
+    :ivar occupations: times in which leases that should start on a host do not get it
+    :ivar seed: seed of the random numbers
     """
 
     boot_time: int = 0
@@ -78,9 +77,9 @@ class CloudBehaviour:
     seed: int = 0
 
     def operation_seconds(self, operation: Operation, image_seconds: float, random: Random) -> int:
-        """How long an operation really takes.
+        """Return the seconds that an operation really takes.
 
-        :param image_seconds: until every host has the image, for starts
+        :param image_seconds: seconds until every host has the image, for starts
         """
         planned = operation.due - operation.begun
         factor = {
@@ -93,17 +92,17 @@ class CloudBehaviour:
         return self._scattered(seconds, random)
 
     def occupied(self, operation: Operation) -> frozenset[int]:
-        """Return the hosts that an operation does not get when it begins."""
+        """Return the hosts of an operation that are occupied when it begins."""
         wanted = set(operation.assignment) - operation.without
         now = operation.begun
         return frozenset(each.host for each in self.occupations if each.host in wanted and each.start <= now < each.end)
 
     def transfer_seconds(self, planned: int, random: Random) -> int:
-        """How long a planned image transfer really takes."""
+        """Return the seconds that a planned image transfer really takes."""
         return self._scattered(planned * self.image_transfer_factor, random)
 
     def transfer_fails(self, random: Random) -> bool:
-        """Whether a planned image transfer fails, by chance."""
+        """Draw whether a planned image transfer fails."""
         probability = self.image_transfer_failure_probability
         return probability > 0 and random.random() < probability
 
@@ -113,7 +112,7 @@ class CloudBehaviour:
         return max(0, round(seconds))
 
     def fails(self, kind: OperationKind, random: Random) -> bool:
-        """Whether an operation fails, by chance."""
+        """Draw whether an operation fails."""
         probability = {
             OperationKind.START: self.boot_failure_probability,
             OperationKind.SUSPEND: self.suspend_failure_probability,

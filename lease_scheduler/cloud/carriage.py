@@ -1,4 +1,4 @@
-"""Has disk images brought to hosts, beside what is done for leases: nobody waits for it."""
+"""Transfers of disk images to hosts. They run beside the orders of leases, and no order waits for them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lease_scheduler.cloud.driver import Driver, ImageOrder, ImageProgress, Step
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks how far an order is.
+#: Real seconds between two checks of the orders.
 _INTERVAL = 1.0
 
-#: Seconds after its due date when an order is given up about which the cloud does not answer.
+#: Seconds after its due time when an order is given up if the cloud does not answer.
 _PATIENCE = 300
 
-#: Told how far an order is, whenever that has changed.
+#: Called when the progress of an order has changed.
 OnProgress = Callable[[ImageOrder, ImageProgress], None]
 
 
@@ -29,11 +29,11 @@ class _Running:
 
 
 class Carriage:
-    """Carries orders out, in a thread of its own.
+    """Carries out image orders in a thread of its own.
 
     :param driver: the cloud
     :param on_progress: called from the thread
-    :param interval: real seconds between two looks
+    :param interval: real seconds between two checks of the orders
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class Carriage:
         self._thread = Thread(target=self._run, name="images", daemon=True)
 
     def start(self) -> None:
-        """Begin; first of all what an engine before has left is removed."""
+        """Begin, by removing what an earlier engine has left."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look at nothing more; whoever leads next begins anew."""
+        """Stop. The next engine begins anew."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -62,7 +62,7 @@ class Carriage:
             self._thread.join()
 
     def submit(self, order: ImageOrder) -> None:
-        """Have an image brought."""
+        """Have an image transferred."""
         with self._changed:
             self._running.append(_Running(order))
             self._changed.notify_all()
@@ -82,10 +82,10 @@ class Carriage:
                     self._changed.wait(self._pause())
 
     def _pause(self) -> float | None:
-        """Real seconds until the next look, none if there is nothing to look at."""
+        """Return the real seconds until the next check, or None if there are no orders."""
         if self._is_cleared and not self._running:
             return None
-        # On a clock that is fast an interval may be long.
+        # On a fast clock an order may be due before the interval is over.
         ahead = [self._clock.seconds_until(each.order.due) for each in self._running]
         return min([self._interval, *(seconds for seconds in ahead if seconds > 0)])
 
@@ -94,10 +94,10 @@ class Carriage:
             self._driver.clear_carried()
             self._is_cleared = True
         except Exception:
-            LOG.exception("what is left of images on their way could not be removed; it is tried again")
+            LOG.exception("the rest of earlier image transfers could not be removed; it is tried again")
 
     def _is_over(self, running: _Running) -> bool:
-        """Look at an order and tell what is new."""
+        """Check an order, report new progress, and return whether it is over."""
         order = running.order
         try:
             progress = self._driver.carry(order)
@@ -105,7 +105,9 @@ class Carriage:
             progress = _failed(order, str(error))
         except Exception as error:
             if not running.is_complained_of:
-                LOG.warning("image %s cannot be brought, is tried again: %s", order.image_id, error, exc_info=True)
+                LOG.warning(
+                    "image %s could not be transferred; it is tried again: %s", order.image_id, error, exc_info=True
+                )
                 running.is_complained_of = True
             if self._clock.now() < order.due + _PATIENCE:
                 return False
@@ -113,7 +115,7 @@ class Carriage:
         if progress != running.told:
             running.told = progress
             for host, reason in progress.failed.items() if progress.is_over else ():
-                LOG.warning("image %s was not brought to %s: %s", order.image_id, host, reason)
+                LOG.warning("image %s was not transferred to %s: %s", order.image_id, host, reason)
             self._on_progress(order, progress)
         return progress.is_over
 

@@ -1,4 +1,4 @@
-"""What differs between a cloud and what leases should have in it: plain values, compared without asking anybody."""
+"""Differences between a cloud and what leases should have in it: plain values and a pure comparison."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What is made in a cloud for leases."""
+    """Kind of a thing that is made in a cloud for leases."""
 
     AGGREGATE = "aggregate"
     METADATA = "metadata"
@@ -25,17 +25,17 @@ class Kind(StrEnum):
 
 
 class Problem(StrEnum):
-    """In which way something is not as it should be."""
+    """How something deviates from what it should be."""
 
     MISSING = "missing"
     DIFFERENT = "different"
     LEFT_OVER = "left_over"
-    #: It is on a host for leases, and no lease explains it.
+    #: It is on a host for leases although it belongs to none.
     INTRUDING = "intruding"
 
 
 class Presence(StrEnum):
-    """How much of a lease is in the cloud: everything, what is needed to resume it, or what it has before it begins."""
+    """What a lease has in the cloud: all of it, what is needed to resume it, or what it has before it starts."""
 
     RUNNING = "running"
     SAVED = "saved"
@@ -44,12 +44,12 @@ class Presence(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """Something in the cloud.
+    """A thing in the cloud.
 
-    :ivar name: by which it is found again; unique within its kind
-    :ivar lease_id: whose it is, None if it is the pool's or nobody knows
+    :ivar name: unique within its kind
+    :ivar lease_id: its lease, or None if it belongs to the pool or that is not known
     :ivar contents: what is compared
-    :ivar inside: name of the item that it is a part of; a part of something that is missing is not told of
+    :ivar inside: kind and name of the item that it is a part of; parts of a missing item are not reported
     :ivar is_complete: whether it has nothing but ``contents``
     """
 
@@ -63,11 +63,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as it should be.
+    """A thing that is not as it should be.
 
-    :ivar detail: for people
-    :ivar reference: what a left-over item belongs to, as far as it tells (the id of a reservation, say)
-    :ivar host: name of the host on which somebody else has what is missing, None if nobody has
+    :ivar detail: description for people
+    :ivar reference: what a left-over item belongs to, if it tells, such as the id of a reservation
+    :ivar host: name of the host on which others have taken what is missing, or None
     :ivar is_ours_to_mend: whether it can be repaired at all
     """
 

@@ -1,4 +1,4 @@
-"""What a cloud must be able to do for the service: small steps that may be repeated."""
+"""Interface between the service and a cloud. Its unit is a small step that can be repeated without harm."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from lease_scheduler.records.documents import LeaseDocument
 
 
 class WaitingClock(Protocol):
-    """A clock that knows how long one has to wait."""
+    """A clock that can tell how long to wait for an instant."""
 
     def now(self) -> int:
-        """The present instant."""
+        """Return the present instant."""
         ...
 
     def seconds_until(self, instant: int) -> float:
-        """Real seconds until an instant; 0 if it has come."""
+        """Return the real seconds until an instant, or 0 if it has come."""
         ...
 
 
 class StepFailedError(LeaseSchedulerError):
-    """A step that will not succeed where it was tried.
+    """A step that cannot succeed where it was tried.
 
-    :param host: name of the host that is to blame, none if no single one
-    :param gives_up: whether the operator has allowed that servers are deleted that make no room
+    :param host: name of the host that caused the failure, or None if no single host did
+    :param gives_up: whether the operator allows that servers that do not make room are deleted
     """
 
     def __init__(self, reason: str, host: str | None = None, *, gives_up: bool = False) -> None:
@@ -40,9 +40,9 @@ class StepFailedError(LeaseSchedulerError):
 
 
 class HostsOccupiedError(StepFailedError):
-    """Hosts that a lease cannot have, because servers are on them that do not give way.
+    """Hosts that a lease cannot have because servers on them do not make room.
 
-    :ivar servers: name of the host -> ids of these servers, which only operators are told
+    :ivar servers: name of the host -> ids of these servers; only operators may see them
     """
 
     def __init__(self, servers: Mapping[str, Collection[str]]) -> None:
@@ -79,10 +79,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Expectation:
-    """A lease, with all that is needed to know what it should have in the cloud.
+    """A lease with all that is needed to tell what it should have in the cloud.
 
     :ivar order: an order to follow the plan
-    :ivar until: the end that the cloud is told, None if it is told none
+    :ivar until: the end that the cloud knows, or None if it knows none
     """
 
     order: Order
@@ -95,7 +95,7 @@ class Hypervisor:
     """A compute host as the cloud describes it.
 
     :ivar capacity: resource class -> amount that may be held
-    :ivar hypervisor_id: by which the cloud itself knows it, empty if it has no id
+    :ivar hypervisor_id: its id in the cloud, empty if it has none
     """
 
     name: str
@@ -116,7 +116,7 @@ class Hypervisor:
 
 @dataclass(frozen=True)
 class Flavor:
-    """A flavor of the cloud: what one server of it needs."""
+    """What one server of a flavor of the cloud needs."""
 
     resources: Mapping[str, int]
     traits: frozenset[str] = frozenset()
@@ -124,14 +124,14 @@ class Flavor:
 
 @dataclass(frozen=True)
 class ImageFacts:
-    """What an image service says of a disk image.
+    """What an image service says about a disk image.
 
-    :ivar size_mb: what has to be copied to bring it to a host, None if nobody knows
-    :ivar stored_mb: size of what is stored, 0 if nobody knows
-    :ivar min_disk_gb: the smallest disk that it is for
-    :ivar min_memory_mb: the smallest memory that it is for
+    :ivar size_mb: MB to copy when it is transferred to a host, or None if not known
+    :ivar stored_mb: MB that its store uses for it, or 0 if not known
+    :ivar min_disk_gb: smallest disk that it fits on, in GB
+    :ivar min_memory_mb: smallest memory that it runs with, in MB
     :ivar exists: whether there is such an image
-    :ivar private_to: id of the only project that may boot from it, None if others may as well
+    :ivar private_to: id of the only project that may boot from it, or None if others may too
     """
 
     size_mb: int | None = None
@@ -142,13 +142,13 @@ class ImageFacts:
     private_to: str | None = None
 
     def is_for(self, project_id: str) -> bool:
-        """Whether servers of a project can boot from it, as far as that is known."""
+        """Return whether servers of a project can boot from it, as far as is known."""
         return self.exists and self.private_to in (None, project_id)
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """What exists of a lease in the cloud.
+    """What a lease has in the cloud.
 
     :ivar servers: ``active``, ``saved`` or ``none``
     :ivar hosts: names of the hosts held for it
@@ -161,12 +161,12 @@ class Footprint:
 
 @dataclass(frozen=True)
 class ImageOrder:
-    """A disk image to be brought to the caches of hosts, ahead of the servers that boot from it.
+    """A disk image to be transferred to the caches of hosts, ahead of the servers that boot from it.
 
-    :ivar number: tells it from others of the same engine
+    :ivar number: unique among the orders of one engine
     :ivar hosts: names of the compute hosts
     :ivar begun: when the order was given
-    :ivar due: when the image is there, as far as one can tell from its size
+    :ivar due: when the image should be there, judging by its size
     """
 
     number: int
@@ -178,11 +178,11 @@ class ImageOrder:
 
 @dataclass(frozen=True)
 class ImageProgress:
-    """How far the bringing of an image is.
+    """Progress of the transfer of an image.
 
-    :ivar there: names of the hosts that have it by now
-    :ivar failed: hosts that do not get it -> why
-    :ivar is_over: whether nothing more is to come; then each host is one or the other
+    :ivar there: names of the hosts that have it
+    :ivar failed: hosts that do not get it -> reason
+    :ivar is_over: whether the transfer has ended; then each host is in one of the two
     """
 
     there: frozenset[str] = frozenset()
@@ -192,9 +192,9 @@ class ImageProgress:
 
 @dataclass(frozen=True)
 class DriverEvent:
-    """Something that happened in the cloud without the engine having asked for it.
+    """Something that happened in the cloud without an order of the engine.
 
-    :ivar kind: the servers of a lease are gone (``ENDED``), a host went down, is closed to anything new or came back
+    :ivar kind: the servers of a lease are gone (``ENDED``), or a host went down, was closed to new servers or came back
     :ivar host: name of the host concerned
     """
 
@@ -205,132 +205,132 @@ class DriverEvent:
 
 
 class Driver(Protocol):
-    """A cloud. Every call may be repeated, from another process too, and finds by name what an earlier one made."""
+    """A cloud. Every call may be repeated, also from another process, and finds by name what an earlier one made."""
 
     def steps(self, operation: Operation | None) -> tuple[str, ...]:
-        """Names of the steps of an operation, in order."""
+        """Return the names of the steps of an operation, in order."""
         ...
 
     def perform(self, order: Order, step: str) -> int | None:
-        """Do a step, or see how far it is.
+        """Do a step, or check how far it is.
 
-        :return: none when it is done, else the instant at which to ask again
+        :return: the instant at which to check again, or None when it is done
         :raises StepFailedError: it cannot be done there
         """
         ...
 
     def footprints(self) -> Iterable[Footprint]:
-        """What exists of all leases."""
+        """Return what all leases have in the cloud."""
         ...
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
     ) -> list[Difference]:
-        """Compare what is made in the cloud for leases with what should be there; nothing is changed.
+        """Compare what is in the cloud for leases with what should be there. Nothing is changed.
 
-        :param expectations: leases that are compared; others are left alone
-        :param live: number of VMs of each lease that is not over; nothing of these is left over
+        :param expectations: leases to compare; others are left out
+        :param live: number of VMs of each live lease; nothing that belongs to these counts as left over
         :param pool: names of the compute hosts of the pool
         """
         ...
 
     def mend(self, expectation: Expectation) -> None:
-        """Make again what a lease should have that no operation makes: what is remembered of a suspended one."""
+        """Restore what a lease should have and no operation makes: the metadata of a suspended lease."""
         ...
 
     def remove_left_over(self, left_over: Collection[Difference], live: Mapping[str, int]) -> int:
-        """Remove what belongs to no lease; return how many of these things are gone now.
+        """Remove what belongs to no lease. Return how many of these things are gone now.
 
-        :param live: number of VMs of each lease that is not over by now; nothing of these is removed
+        :param live: number of VMs of each lease that is live now; nothing that belongs to these is removed
         """
         ...
 
     def cannot_leave(self) -> str | None:
-        """Return why it cannot be told what is there without any lease, or None."""
+        """Return why ``leave`` cannot tell what is ours, or None if it can."""
         ...
 
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
-        """Remove what is there without any lease, once there are neither leases nor hosts in the pool.
+        """Remove what is there independently of leases, once there are neither leases nor hosts in the pool.
 
         :param keep_providers: whether empty resource providers stay
-        :return: names of the hosts whose compute services have to be told that something of theirs is gone
+        :return: names of the hosts whose compute services must be told that a provider of theirs is gone
         """
         ...
 
     def hypervisors(self, names: Collection[str] | None = None) -> Iterable[Hypervisor]:
-        """Compute hosts, those outside the pool included: the named ones that there are, or all."""
+        """Return the compute hosts with these names that exist, or all; hosts outside the pool included."""
         ...
 
     def set_pool(self, names: Collection[str]) -> None:
-        """Have the cloud keep exactly these compute hosts for leases."""
+        """Make exactly these compute hosts the pool of hosts for leases."""
         ...
 
     def pool(self) -> frozenset[str]:
-        """Names of the compute hosts that the cloud keeps for leases now, whoever said so."""
+        """Return the names of the compute hosts that are in the pool now, even if something else put them there."""
         ...
 
     def announce(self, starts: Mapping[str, int]) -> None:
-        """Tell the cloud when leases begin soon, so that others who may use the hosts until then choose well.
+        """Tell the cloud when leases start soon, so that it can place other servers accordingly.
 
         :param starts: name of the compute host -> instant
         """
         ...
 
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
-        """Tell the cloud when leases end, so that nobody begins anything in them later, even if no engine runs then.
+        """Tell the cloud when leases end, so that no server starts in them afterwards, even if no engine runs then.
 
-        :param ends: lease -> instant; None while its servers are started or brought back, which may take any time
+        :param ends: lease -> instant; None while its servers are started or resumed, which may take any time
         """
         ...
 
     def flavors(self) -> Mapping[str, Flavor]:
-        """All flavors by id."""
+        """Return all flavors by id."""
         ...
 
     def image_facts(self, image_id: str) -> ImageFacts | None:
-        """Return what is known of a disk image, or None if there is nobody to ask."""
+        """Return what is known about a disk image, or None if there is no image service."""
         ...
 
     def carry(self, order: ImageOrder) -> ImageProgress:
-        """Begin to bring an image to the caches of hosts, or see how far that is; called again until it is over.
+        """Begin to transfer an image to the caches of hosts, or check how far that is; called again until it is over.
 
-        What is over is forgotten; an order that another engine had given may still be going on.
+        An order that is over is forgotten. An order of an earlier engine may still be under way.
 
-        :raises StepFailedError: it cannot be brought
+        :raises StepFailedError: it cannot be transferred
         """
         ...
 
     def clear_carried(self) -> None:
-        """Remove what is left of orders to bring images that an engine gave which is no more."""
+        """Remove what is left of the image orders of an earlier engine."""
         ...
 
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
-        """Make groups of servers for the reservations of a new lease that say which of them are together.
+        """Make server groups for the reservations of a new lease that state an affinity.
 
         :param lease: lease document
-        :return: reservation -> id of its group, which its consumer is told
-        :raises RefusedError: the cloud makes no more of them
+        :return: reservation -> id of its group, which the project is told
+        :raises RefusedError: the cloud makes no more groups
         """
         ...
 
     def remove_groups(self, groups: Iterable[str]) -> None:
-        """Remove groups that were made for a lease that was refused; those of other leases go with the rest of it."""
+        """Remove groups that were made for a lease that was refused. Those of accepted leases go with the lease."""
         ...
 
     def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
-        """Return reservation -> id of the group of hosts in the cloud that has its instances, as far as there is one.
+        """Return reservation -> id of the host aggregate that its instances are in, for those that have one.
 
-        :param reservations: ids of reservations of instances, all of this lease
+        :param reservations: ids of instance reservations, all of this lease
         """
         ...
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
-        """Begin to tell what happens; calls come from threads of the driver's.
+        """Begin to report events, from threads of the driver.
 
-        :param observer: is told of what else is seen, by drivers that see it
+        :param observer: receives what else a driver sees
         """
         ...
 
     def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop reporting."""
         ...

@@ -1,4 +1,4 @@
-"""Carries out orders in parallel, one at a time for each lease, step by step."""
+"""Executor of orders: leases in parallel, the orders of one lease one after the other, each step by step."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from lease_scheduler.engine.interfaces import UNAWAITED, OperationKind
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two attempts at a step that ended in an error nobody expected, at first and at most.
+#: Real seconds between two attempts at a step that ended in an unexpected error, at first and at most.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 
-#: So many of the failing orders are tried this often at least, so that it is soon known when the cloud answers again.
-#: All others are tried then.
+#: Number of failing orders that are tried with a shorter longest pause, in real seconds, to notice soon that the cloud
+#: answers again. All others are tried then.
 _PROBES = 5
 _LONGEST_PAUSE_OF_PROBES = 2.0
 
 
-#: Writes to which step orders have come: pairs of intent id and number of the next step.
+#: Records the progress of orders, given as pairs of intent id and number of the next step.
 RecordSteps = Callable[[Iterable[tuple[int, int]]], None]
 
-#: Told when an order is over: the order and why it failed, none if it did not.
+#: Called when an order is over, with the order and its error, or None if it succeeded.
 OnOver = Callable[[Order, StepFailedError | None], None]
 
 
 class Executor:
-    """A pool of workers. A slow lease holds up nobody else, because a step that has to wait gives its worker back.
+    """A pool of workers. A slow lease delays no other, because a step that has to wait frees its worker.
 
-    The next order of a lease begins when the end of the one before is written down: an engine that takes over repeats
-    the last step of every order whose end is not, and must not undo what a later order has done by then.
+    The next order of a lease begins when the end of the previous one is recorded. An engine that takes over repeats the
+    last step of every order whose end is not recorded, and that must not undo what a later order has done.
 
     :param driver: the cloud
-    :param record_steps: called before every step but the first, so that a crash repeats one step at most
-    :param on_over: called from a worker when an order is over; ``written`` is to be called in return
-    :param workers: how many steps are carried out at the same time
+    :param record_steps: called before every step but the first, so that at most one step is repeated after a crash
+    :param on_over: called from a worker when an order is over; the callee calls ``written`` once that is recorded
+    :param workers: maximum number of steps that are carried out at the same time
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Executor:
         self._changed = Condition()
         self._orders: dict[str, deque[Order]] = {}
         self._later: list[tuple[float, int, Order, int, float]] = []
-        # Orders that are looked at, by intent, until they wait or are over, and those for which something happened.
+        # Orders that a worker has, by intent, and the intents among them for which something happened meanwhile.
         self._under_way: dict[int, Order] = {}
         self._hinted: set[int] = set()
-        # Intents whose last attempt at a step ended in an error nobody expected.
+        # Intents whose last attempt at a step ended in an unexpected error.
         self._failing: dict[int, None] = {}
         self._reached: list[tuple[int, int, Future[None]]] = []
-        # Lease of each intent that is over, until that is written down.
+        # Lease of each intent that is over, until that is recorded.
         self._ended: dict[int, str] = {}
         self._stopped = False
         self._threads = [
@@ -72,7 +72,7 @@ class Executor:
             thread.start()
 
     def submit(self, order: Order) -> None:
-        """Carry out an order after those that were given before for the same lease."""
+        """Carry out an order, after the earlier orders of the same lease."""
         with self._changed:
             waiting = self._orders.setdefault(order.lease_id, deque())
             waiting.append(order)
@@ -82,11 +82,11 @@ class Executor:
                 self._do_not_wait_for(order.lease_id)
 
     def _do_not_wait_for(self, lease_id: str) -> None:
-        """Look at once at an order that was to be looked at later; it is of no use any more."""
+        """Wake the order of a lease that waits: it is given up."""
         self._look_now(lambda order: order.lease_id == lease_id)
 
     def _look_now(self, concerns: Callable[[Order], bool]) -> None:
-        # The cloud may have answered before that happened.
+        # The answer that a worker is handling may be older than what has happened.
         self._hinted.update(intent_id for intent_id, order in self._under_way.items() if concerns(order))
         self._later = [
             (0.0 if concerns(order) else instant, intent_id, order, step, pause)
@@ -96,20 +96,20 @@ class Executor:
         self._changed.notify_all()
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
-        """See at once how far a step is that was to be looked at later: of a lease, or on a host.
+        """Check waiting steps at once: those of a lease, and those on a host.
 
-        :param host: name of the host, for orders of whatever lease; none if only those of the lease are meant
+        :param host: name of the host, for orders of any lease, or None
         """
         with self._changed:
             self._look_now(lambda order: order.lease_id == lease_id or (host is not None and host in order.hosts))
 
     def ask_all_again(self) -> None:
-        """See at once how far every step is that was to be looked at later: the clock is not what it was."""
+        """Check all waiting steps at once, for example after the clock was set."""
         with self._changed:
             self._look_now(lambda order: True)
 
     def written(self, intents: Iterable[int]) -> None:
-        """Go on with the next orders of leases: it is written down that these intents are over."""
+        """Go on with the next orders of leases, because the end of these intents is recorded."""
         with self._changed:
             for intent_id in intents:
                 lease_id = self._ended.pop(intent_id, None)
@@ -123,12 +123,12 @@ class Executor:
                     del self._orders[lease_id]
 
     def is_busy(self, lease_id: str) -> bool:
-        """Whether something is being done for a lease, or is to be done."""
+        """Return whether a lease has an order that is under way, or waits for its turn."""
         with self._changed:
             return any(order.intent_id not in self._ended for order in self._orders.get(lease_id, ()))
 
     def stop(self) -> None:
-        """Finish the steps that are being carried out and begin no more."""
+        """Finish the steps that are under way, and begin no more."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -155,7 +155,7 @@ class Executor:
                 self._over(order, error)
                 return
             except Exception as error:
-                # The stack is worth its lines once.
+                # One stack trace is enough.
                 is_first = pause == _FIRST_PAUSE
                 complaint = "lease %s: %s failed, is tried again in %.0f s: %s"
                 waits = self._note_failure(order, pause)
@@ -176,24 +176,25 @@ class Executor:
         return self._driver.perform(order, name)
 
     def _note_failure(self, order: Order, pause: float) -> float:
-        """Return the seconds after which a step that failed is tried again."""
+        """Return the seconds after which to try a failed step again."""
         with self._changed:
             self._failing.setdefault(order.intent_id)
             probes = list(self._failing)[:_PROBES]
         return min(pause, _LONGEST_PAUSE_OF_PROBES) if order.intent_id in probes else pause
 
     def _note_answer(self, order: Order) -> None:
-        """The cloud has answered; what failed may have failed for the same reason as this order did before."""
+        """Try all failing orders again if this one was failing: the cloud answers again."""
         with self._changed:
             if order.intent_id in self._failing:
                 failing, self._failing = self._failing, {}
                 self._look_now(lambda each: each.intent_id in failing)
 
     def _is_given_up(self, order: Order) -> bool:
-        """Whether it does not matter any more: everything of the lease is to be destroyed, or nobody waits for it.
+        """Return whether a later order of the lease makes this one pointless.
 
-        What cannot follow a change, because hosts are not free for instance, must not keep the lease from its end; nor
-        servers that do not come back from being put away again.
+        That is so when all of the lease is to be destroyed. A change that cannot be made, for example because hosts are
+        not free, must not keep the lease from its end. Servers that do not resume must not keep it from being suspended
+        again.
         """
         with self._changed:
             later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]
@@ -221,7 +222,7 @@ class Executor:
 
     def _wait(self, seconds: float, order: Order, step: int, pause: float) -> None:
         with self._changed:
-            # It may have been given up while it was being looked at, or what it waits for may have happened.
+            # While the worker had it, it may have been given up, or what it waits for may have happened.
             is_hinted = order.intent_id in self._hinted
             self._under_way.pop(order.intent_id, None)
             self._hinted.discard(order.intent_id)
@@ -245,7 +246,7 @@ class Executor:
     # -- steps are written in groups ---------------------------------------------------------------------
 
     def _record(self, intent_id: int, step: int) -> bool:
-        """Whether the step that an order has come to is written down; not when the executor stops."""
+        """Record the step that an order has reached. Return False if the executor is stopping."""
         written: Future[None] = Future()
         with self._changed:
             if self._stopped:

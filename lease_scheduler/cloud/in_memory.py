@@ -1,4 +1,4 @@
-"""The simulated cloud: does what it is told, and deviates from it as configured (haizea F39, F18)."""
+"""Cloud in memory for the simulator: it does what it is told, with the configured deviations (haizea F39, F18)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from lease_scheduler.cloud.behaviour import CloudBehaviour
 from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, EventKind, Operation, OperationKind
 from lease_scheduler.model.transfer import Transfer
 
-#: Operations that begin on hosts on which others may be.
+#: Operations whose hosts may be occupied by others.
 _TAKING_HOSTS = frozenset({OperationKind.START, OperationKind.RESUME})
 
 
 class InMemoryCloud:
-    """Carries out operations in simulated time, and knows what planning must not know: how long the work really takes.
+    """Carries out operations in simulated time. It knows what the planner must not: how long the work really takes.
 
     :param behaviour: how it deviates from the plan
-    :param real_durations: seconds after which a lease's work is over, by lease id; leases that are not in it use all
-        they get
+    :param real_durations: lease id -> seconds of work; leases that are not in it use all the time they get
     """
 
     def __init__(self, behaviour: CloudBehaviour, real_durations: Mapping[str, int]) -> None:
@@ -30,21 +29,21 @@ class InMemoryCloud:
         self._events: list[tuple[int, int, int, CloudEvent]] = []
         self._sequence = 0
         self._turn: dict[str, int] = {}
-        # Leases that do without some of their hosts.
+        # Leases that run without some of their hosts.
         self._incomplete: set[str] = set()
         self._work_done: dict[str, int] = {}
         self._working_since: dict[str, int] = {}
-        # Since when hosts have images, or will have them.
+        # Host -> image -> instant from which the host has it.
         self._images: defaultdict[int, dict[str, float]] = defaultdict(dict)
         for failure in behaviour.host_failures:
             self._push(CloudEvent(EventKind.HOST_DOWN, failure.instant, host=failure.host), 0)
             self._push(CloudEvent(EventKind.HOST_UP, failure.instant + failure.duration, host=failure.host), 0)
 
     def begin(self, operation: Operation) -> None:
-        """Carry out an operation; its result is reported when it is over."""
+        """Carry out an operation. Its result is an event at its end."""
         lease_id = operation.lease_id
         if operation.kind in UNAWAITED:
-            # The work goes on, and nobody waits for it.
+            # The work of the lease goes on meanwhile.
             self._adjust(operation)
             return
         turn = self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
@@ -57,7 +56,7 @@ class InMemoryCloud:
         if occupied:
             self._push(CloudEvent(EventKind.FAILED, over, lease_id, reason="others", occupied=occupied), turn)
             return
-        # What has no VMs has nothing that could fail.
+        # Without VMs there is nothing that could fail.
         if operation.assignment and self._behaviour.fails(operation.kind, self._random):
             host = operation.assignment[self._random.randrange(len(operation.assignment))]
             reason = f"{operation.kind.value} failed on host {host}"
@@ -65,7 +64,7 @@ class InMemoryCloud:
             return
         self._push(CloudEvent(EventKind.COMPLETED, over, lease_id), turn)
         if operation.kind in (OperationKind.START, OperationKind.RESUME):
-            # Memory that is back before its time is of no use before the planned instant.
+            # A lease that is started or resumed early works from the planned instant only.
             since = max(over, operation.due)
             self._working_since[lease_id] = since
             real = self._real_durations.get(lease_id)
@@ -86,7 +85,7 @@ class InMemoryCloud:
             self._push(CloudEvent(EventKind.ADJUSTED, now, lease_id), turn)
 
     def bring(self, transfer: Transfer, now: int) -> None:
-        """Bring a disk image to hosts; the end is reported when it is over."""
+        """Transfer a disk image to hosts. Its end is an event."""
         over = now + self._behaviour.transfer_seconds(transfer.end - now, self._random)
         fails = self._behaviour.transfer_fails(self._random)
         kind = EventKind.FAILED if fails else EventKind.COMPLETED
@@ -96,13 +95,13 @@ class InMemoryCloud:
         self._push(CloudEvent(kind, over, reason=reason, transfer=transfer.number), 0)
 
     def discard(self, lease_id: str, now: int) -> None:
-        """Destroy the lease's VMs and all that was saved of them."""
+        """Destroy the VMs of a lease and all that was saved of them."""
         self._turn[lease_id] = self._turn.get(lease_id, 0) + 1
         self._work_done.pop(lease_id, None)
         self._working_since.pop(lease_id, None)
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """What happened up to now and was not taken yet."""
+        """Return the events up to now that were not taken yet."""
         taken: list[CloudEvent] = []
         while self._events and self._events[0][0] <= now:
             _, _, turn, event = heappop(self._events)
@@ -111,7 +110,7 @@ class InMemoryCloud:
         return taken
 
     def next_event(self) -> int | None:
-        """When something will happen next, none if nothing will."""
+        """Return the instant of the next event, or None."""
         while self._events:
             instant, _, turn, event = self._events[0]
             if event.lease_id is None or self._turn.get(event.lease_id) == turn:
@@ -128,7 +127,7 @@ class InMemoryCloud:
         self._work_done[lease_id] = self._work_done.get(lease_id, 0) + max(0, now - since)
 
     def _image_time(self, operation: Operation) -> float:
-        """Seconds until every host of a boot has the image; it stays there."""
+        """Return the seconds until every host of a boot has the image, which stays there."""
         image, bandwidth = operation.image, self._behaviour.image_bandwidth
         if image is None or bandwidth is None or operation.kind is not OperationKind.START:
             return 0
@@ -136,7 +135,7 @@ class InMemoryCloud:
         fetched = now + image.size_mb * 8 / bandwidth
         longest = 0.0
         for host in set(operation.assignment):
-            # Who boots while the image is being brought waits for it.
+            # A boot during a transfer of the same image waits for that.
             there = min(fetched, self._images[host].get(image.image_id, fetched))
             self._images[host][image.image_id] = there
             longest = max(longest, there - now)

@@ -1,4 +1,4 @@
-"""What a driver sees in its cloud by itself, beside what the engine must hear of (``driver.DriverEvent``)."""
+"""What a driver sees in its cloud by itself, apart from the events that the engine needs (``driver.DriverEvent``)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class ServerChange:
-    """An action on a server came to its end, well or not. It may be what a step waits for.
+    """The end of an action on a server, whether it succeeded or failed. A step may be waiting for it.
 
-    :ivar event_type: as the cloud calls it, such as ``instance.shelve_offload.end``
-    :ivar lease_id: whose server it is, none if that cannot be seen from the message
-    :ivar host: name of the host on which it happened, none if on no host or if that is not known
-    :ivar arrives: whether the server came to the host, so that no other server has more room there
+    :ivar event_type: the cloud's name for it, such as ``instance.shelve_offload.end``
+    :ivar lease_id: lease of the server, or None if the message does not say
+    :ivar host: name of the host on which it happened, or None if on no host or not known
+    :ivar arrives: whether the server came to the host, in which case other servers have no more room there than before
     """
 
     event_type: str
@@ -26,12 +26,12 @@ class ServerChange:
 
 @dataclass(frozen=True)
 class AggregateChange:
-    """A host aggregate of ours is not as it was when it was looked at last; maybe we did that ourselves.
+    """A host aggregate of ours that has changed since it was read last; the engine itself may have changed it.
 
-    :ivar lease_id: whose it is, none for that of the pool
+    :ivar lease_id: its lease, or None for that of the pool
     :ivar hosts: names of the hosts in it now
-    :ivar metadata: what it says now
-    :ivar exists: whether it is there at all
+    :ivar metadata: its metadata now
+    :ivar exists: whether it still exists
     """
 
     name: str
@@ -43,11 +43,11 @@ class AggregateChange:
 
 @dataclass(frozen=True)
 class Stranger:
-    """A server that is on a host which a lease has for itself, and does not belong to the lease.
+    """A server on a host that a lease has for itself, which does not belong to the lease.
 
-    :ivar lease_id: of the lease that has the host
+    :ivar lease_id: the lease that has the host
     :ivar host: name of the host
-    :ivar project_id: whose server it is
+    :ivar project_id: project of the server
     """
 
     server_id: str
@@ -57,27 +57,27 @@ class Stranger:
 
 
 class Observer(Protocol):
-    """Is told what a driver sees. Calls come from threads of the driver's."""
+    """Receiver of what a driver sees. Calls come from threads of the driver."""
 
     def on_server(self, change: ServerChange) -> None:
-        """An action on a server is over; several threads say so, and must not be kept waiting."""
+        """Handle the end of an action on a server. Called from several threads; must be quick."""
         ...
 
     def on_hosts(self, names: frozenset[str]) -> None:
-        """Hosts of the pool may have another size or other traits; at first all of them.
+        """Handle that hosts of the pool may have another size or other traits; the first call names all of them.
 
-        If this fails they are told again at the next look.
+        If this raises, the hosts are reported again at the next look.
         """
         ...
 
     def on_aggregate(self, change: AggregateChange) -> None:
-        """An aggregate is not as it was."""
+        """Handle a change of an aggregate."""
         ...
 
     def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
-        """A server of a lease is deleted without the image that was to be made of it."""
+        """Handle that a server of a lease is deleted without the image that should have been made of it."""
         ...
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """A server is where it does not belong; told once for each lease, and logged already."""
+        """Handle a server that is where it does not belong. Called once for each lease; it is logged already."""
         ...

@@ -1,9 +1,9 @@
-"""A cloud that lives in a file of its own, for the embedded default and for tests of the service.
+"""Simulated cloud in a file of its own, for the embedded default and for tests of the service.
 
 It outlives the engine, as a real cloud does: aggregates, held capacity and servers of every lease are rows that are
-found again by the lease's id. A lease whose extras say ``real_duration`` has work that is over after so many seconds of
-running, which only the cloud knows; its servers are then gone. Like Placement it refuses to hold more of a host than
-there is, so it notices what a faulty engine would oversell.
+found again by the id of the lease. If the extras of a lease say ``real_duration``, its servers are gone after running
+that many seconds, which only the cloud knows. Like Placement, it refuses to hold more of a host than there is, so it
+reveals an engine that oversells.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
 
-#: Seconds after which held capacity that is not free yet is asked for again.
+#: Seconds after which to try again to hold capacity that is not free yet.
 _ASK_AGAIN = 1
 
-#: Real seconds after which the end of work is looked for all the same: somebody may have set the clock.
+#: Longest wait for the end of work, in real seconds. The clock may be set meanwhile.
 _LONGEST_WAIT = 2.0
 
 _STEPS = {
@@ -51,12 +51,12 @@ _STEPS = {
     OperationKind.STOP: ("delete-servers", "release", "remove-aggregate"),
     OperationKind.MIGRATE: ("move-saved-state",),
     OperationKind.ADJUST: ("aggregate", "hold"),
-    # Its servers have no disks.
+    # Simulated servers have no disks.
     OperationKind.SNAPSHOT: (),
 }
 _DISCARD = ("delete-servers", "release", "remove-aggregate")
 
-#: What servers are after the step that changes them.
+#: State of the servers after each step that changes it.
 _SERVERS_AFTER = {"boot": "active", "unshelve": "active", "shelve": "saved", "delete-servers": "none"}
 
 _FLAVORS = {
@@ -82,8 +82,8 @@ CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT N
 class SimulatedCloud:
     """See the module.
 
-    :param path: the file, ``:memory:`` for one that is forgotten
-    :param clock: tells the time, and how long one has to wait for an instant
+    :param path: the file, or ``:memory:`` for none
+    :param clock: tells the time, and how long to wait for an instant
     :param behaviour: how long operations really take, and how often they fail
     """
 
@@ -96,7 +96,7 @@ class SimulatedCloud:
         self._changed = Event()
         self._stopped = False
         self._pool: frozenset[str] = frozenset()
-        #: When leases begin soon, as it was told last.
+        #: Starts of leases that were announced last.
         self.announced: dict[str, int] = {}
         self.ends: dict[str, int | None] = {}
         self._watcher: Thread | None = None
@@ -109,12 +109,12 @@ class SimulatedCloud:
         self.images = SimulatedImages(self._database, self._lock, self._now, self._behaviour)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         with self._lock:
             self._database.close()
 
     def add_hypervisors(self, hypervisors: Iterable[Hypervisor]) -> None:
-        """Put compute hosts into the cloud; those of the same name are replaced."""
+        """Add compute hosts, or replace those of the same name."""
         with self._lock, self._database:
             self._hypervisors.add(hypervisors)
 
@@ -124,7 +124,7 @@ class SimulatedCloud:
             return self._hypervisors.find(names)
 
     def set_pool(self, names: Collection[str]) -> None:
-        """See ``Driver.set_pool``: nobody but leases uses these hosts anyway."""
+        """See ``Driver.set_pool``. Only leases use these hosts anyway."""
         self._pool = frozenset(names)
 
     def pool(self) -> frozenset[str]:
@@ -132,32 +132,32 @@ class SimulatedCloud:
         return self._pool
 
     def announce(self, starts: Mapping[str, int]) -> None:
-        """See ``Driver.announce``: nobody else uses the hosts."""
+        """See ``Driver.announce``. Only leases use the hosts."""
         self.announced = dict(starts)
 
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
-        """See ``Driver.tell_ends``: nobody begins servers but the engine."""
+        """See ``Driver.tell_ends``. Only the engine starts servers."""
         self.ends |= ends
 
     def make_groups(self, lease: Mapping[str, Any]) -> Mapping[str, str]:
-        """See ``Driver.make_groups``: there is nobody to ask for one."""
+        """See ``Driver.make_groups``. This cloud has no server groups."""
         return {}
 
     def remove_groups(self, groups: Iterable[str]) -> None:
-        """See ``Driver.remove_groups``: there are none."""
+        """See ``Driver.remove_groups``. This cloud has no server groups."""
 
     def aggregate_ids(self, lease_id: str, reservations: Collection[str]) -> Mapping[str, int]:
-        """See ``Driver.aggregate_ids``: a lease has one for all its reservations."""
+        """See ``Driver.aggregate_ids``. A lease has one aggregate for all its reservations."""
         with self._lock:
             row = self._database.execute("SELECT rowid FROM leases WHERE id = ?", (lease_id,)).fetchone()
         return {} if row is None else dict.fromkeys(reservations, int(row[0]))
 
     def flavors(self) -> Mapping[str, Flavor]:
-        """See ``Driver.flavors``: the five that every OpenStack of old had."""
+        """See ``Driver.flavors``. These are the five classic default flavors of Nova."""
         return _FLAVORS
 
     def image_facts(self, image_id: str) -> ImageFacts | None:
-        """See ``Driver.image_facts``: there is nobody to ask."""
+        """See ``Driver.image_facts``. This cloud has no image service."""
         return None
 
     def carry(self, order: ImageOrder) -> ImageProgress:
@@ -206,7 +206,7 @@ class SimulatedCloud:
         )
 
     def _hold(self, order: Order) -> int | None:
-        """Hold what the lease needs; later, if somebody else has not given it back yet."""
+        """Hold what the lease needs. Return the instant of the next attempt if it is not free yet, or None."""
         assert order.request is not None
         self._database.execute("DELETE FROM held WHERE lease_id = ?", (order.lease_id,))
         for host, needed in held_by_host(order.request, order.hosts).items():
@@ -264,7 +264,7 @@ class SimulatedCloud:
             self._database.execute(query, (order.lease_id, int(need), max(now, due)))
             self._changed.set()
 
-    # -- what happens by itself --------------------------------------------------------------------------
+    # -- events of the cloud itself ----------------------------------------------------------------------
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
@@ -302,14 +302,14 @@ class SimulatedCloud:
             return told
 
     def _pause(self) -> float | None:
-        """Real seconds until the next work is over, none if there is none."""
+        """Return the real seconds until the work of a lease is over next, or None."""
         with self._lock:
             query = "SELECT MIN(since + need - done) FROM work WHERE since IS NOT NULL"
             earliest = self._database.execute(query).fetchone()[0]
         return None if earliest is None else min(max(0.01, self._seconds_until(earliest)), _LONGEST_WAIT)
 
     def tell(self, event: DriverEvent) -> None:
-        """Let something happen: a host dies or comes back, the servers of a lease vanish."""
+        """Make something happen: a host fails or recovers, or the servers of a lease vanish."""
         with self._lock:
             if event.kind is EventKind.ENDED:
                 self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (event.lease_id,))
@@ -330,7 +330,7 @@ class SimulatedCloud:
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
     ) -> list[Difference]:
-        """See ``Driver.differences``: nothing is made here beside what footprints tell."""
+        """See ``Driver.differences``. Footprints tell everything that is made here."""
         return []
 
     def mend(self, expectation: Expectation) -> None:
@@ -345,11 +345,11 @@ class SimulatedCloud:
         return None
 
     def leave(self, *, keep_providers: bool = False) -> frozenset[str]:
-        """See ``Driver.leave``: there is nothing without leases."""
+        """See ``Driver.leave``. Without leases there is nothing."""
         return frozenset()
 
     def oversold(self) -> list[str]:
-        """Hosts of which more is held than there is; none, unless a test broke something on purpose."""
+        """Return the hosts of which more is held than there is. Only a test that breaks something gets any."""
         query = "SELECT host, class, SUM(amount) FROM held GROUP BY host, class"
         with self._lock:
             capacity = {host.name: host.capacity for host in self._hypervisors.find()}
@@ -358,7 +358,7 @@ class SimulatedCloud:
 
 
 def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Counter[str]]:
-    """What a lease needs of each of its hosts.
+    """Return what a lease needs of each of its hosts.
 
     :param hosts: name of the host of each VM
     """
@@ -370,7 +370,7 @@ def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Cou
 
 
 def from_configuration(conf: Any, clock: WaitingClock) -> SimulatedCloud:
-    """The cloud that group ``simulated_cloud`` describes.
+    """Return the cloud that option group ``simulated_cloud`` describes.
 
     :param conf: oslo.config's object
     """

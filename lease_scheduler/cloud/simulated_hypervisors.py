@@ -1,4 +1,4 @@
-"""The compute hosts of the simulated cloud: rows of its file."""
+"""Compute hosts of the simulated cloud, as rows of its file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _TABLE = "CREATE TABLE IF NOT EXISTS hypervisors (name TEXT PRIMARY KEY, facts T
 
 
 class SimulatedHypervisors:
-    """See the module; the caller sees to it that one thread at a time calls.
+    """See the module. The caller makes sure that only one thread calls at a time.
 
-    :param database: of the cloud
+    :param database: database of the cloud
     """
 
     def __init__(self, database: sqlite3.Connection) -> None:
@@ -24,14 +24,14 @@ class SimulatedHypervisors:
         self._database.execute(_TABLE)
 
     def add(self, hypervisors: Iterable[Hypervisor]) -> None:
-        """Put compute hosts into the cloud; those of the same name are replaced."""
+        """Add compute hosts, or replace those of the same name."""
         self._database.executemany(
             "INSERT OR REPLACE INTO hypervisors VALUES (?, ?)",
             [(host.name, json.dumps(_facts(host))) for host in hypervisors],
         )
 
     def find(self, names: Collection[str] | None = None) -> list[Hypervisor]:
-        """Return the named ones that there are, or all, in the order in which they came."""
+        """Return the hosts with these names that exist, or all in the order in which they were added."""
         if names is None:
             found = self._database.execute("SELECT facts FROM hypervisors ORDER BY rowid").fetchall()
         else:
@@ -40,14 +40,14 @@ class SimulatedHypervisors:
         return [_hypervisor(json.loads(facts)) for (facts,) in found]
 
     def capacity(self, name: str) -> Mapping[str, int] | None:
-        """Return what a host has, or None if there is no such host."""
+        """Return the capacity of a host, or None if there is no such host."""
         return next((host.capacity for host in self.find([name])), None)
 
 
 def hypervisors_of(group: Any) -> Iterator[Hypervisor]:
-    """Return the hosts that group ``simulated_cloud`` describes.
+    """Yield the hosts that option group ``simulated_cloud`` describes.
 
-    :param group: of oslo.config's object
+    :param group: the group, from oslo.config's object
     """
     capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
     capacity = {name: amount for name, amount in capacity.items() if amount}

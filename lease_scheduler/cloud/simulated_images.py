@@ -1,4 +1,4 @@
-"""Disk images on the hosts of the simulated cloud: which host has which, and how long it takes to get there."""
+"""Disk images on the hosts of the simulated cloud, and how long their transfers take."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TABLE = "CREATE TABLE IF NOT EXISTS images (host TEXT, image TEXT, since INTEGE
 class SimulatedImages:
     """See the module.
 
-    :param database: of the cloud, in which it is remembered
-    :param lock: held by whoever uses the database
-    :param behaviour: at which rate hosts fetch images when they boot, and how long transfers really take
+    :param database: database of the cloud, which also has the images
+    :param lock: lock that every user of the database must hold
+    :param behaviour: bandwidth at which hosts fetch images for boots, and how long transfers really take
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class SimulatedImages:
         self._lock = lock
         self._now = now
         self._behaviour = behaviour
-        # Apart from that of operations, so that these are the same with transfers as without.
+        # A stream of its own, so that transfers do not change the random times of operations.
         self._random = Random(behaviour.seed)
         self._over: dict[int, tuple[int, bool]] = {}
         database.execute(_TABLE)
 
     def seconds_to_boot(self, order: Order) -> float:
-        """Seconds until each host of a boot has the images of its servers; called with the lock held."""
+        """Return the seconds until each host of a boot has the images of its servers; called with the lock held."""
         bandwidth = self._behaviour.image_bandwidth
         if bandwidth is None or order.request is None:
             return 0
@@ -42,7 +42,7 @@ class SimulatedImages:
         for image, hosts in order.request.images_on(order.hosts).items():
             fetched = now + image.size_mb * 8 / bandwidth
             self._put(hosts, image.image_id, round(fetched))
-            # Who boots while the image is being brought waits for it.
+            # A boot during a transfer of the same image waits for that.
             there = max(self._since(host, image.image_id) for host in hosts)
             longest = max(longest, min(fetched, there) - now)
         return longest
@@ -71,13 +71,13 @@ class SimulatedImages:
             self._over.clear()
 
     def hosts_with(self, image_id: str) -> frozenset[str]:
-        """Hosts that have an image now."""
+        """Return the hosts that have an image now."""
         with self._lock:
             query = "SELECT host FROM images WHERE image = ? AND since <= ?"
             return frozenset(row[0] for row in self._database.execute(query, (image_id, self._now())).fetchall())
 
     def _since(self, host: str, image_id: str) -> int:
-        """When an image that is known there is or was complete."""
+        """Return when an image that a host has or is getting is complete there."""
         query = "SELECT since FROM images WHERE host = ? AND image = ?"
         (since,) = self._database.execute(query, (host, image_id)).fetchone()
         return int(since)

@@ -1,7 +1,7 @@
-"""What host aggregates tell of leases and of the pool: plain values, read from metadata.
+"""Leases and the pool as plain values, read from the metadata of host aggregates.
 
-The engine writes the metadata (``cloud/nova/aggregates.py``); the names of the keys live here, because both sides need
-them and this side must not need the other one.
+The engine writes the metadata (``cloud/nova/aggregate_metadata.py``). The names of the keys are defined here because
+both sides need them and this package must not import the other.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any
 LEASE_ID = "lease:id"
 PROJECT_ID = "lease:project_id"
 KIND = "lease:kind"
-#: What the keys of its reservations begin with.
+#: Prefix of the keys of its reservations.
 RESERVATIONS = "lease:reservation"
-#: Whether nobody else may have servers on its hosts.
+#: Whether servers of others are kept off its hosts.
 EXCLUSIVE = "lease:exclusive"
-#: Seconds since the epoch, UTC: since when the hosts are kept free for it, when it begins, when it ends.
+#: Seconds since the epoch, UTC: when the hosts begin to be kept free for the lease, its start, its end.
 VACATED_FROM = "lease:vacated_from"
 FROM = "lease:from"
 UNTIL = "lease:until"
 
 #: Metadata of the aggregate of all hosts that leases may use.
 POOL = "lease:pool"
-#: Followed by a number: an instant and the compute services on which a lease begins then, as far as that is near. What
-#: does not fit into one value is in several.
+#: Prefix of numbered keys. Each value is an instant and the compute services on which a lease starts then. Only near
+#: starts are listed. What does not fit into one value continues in the next.
 NEXT = "lease:next:"
 _LONGEST_VALUE = 255
 
-#: Blazar's metadata and names (blazar-nova: the filter's options have these defaults).
+#: Blazar's metadata and names: the defaults of the options of blazar-nova's filter.
 BLAZAR_OWNER = "blazar:owner"
 BLAZAR_RESERVATION = "reservation"
 BLAZAR_ZONE_PREFIXES = ("blazar_", "blazar:")
@@ -40,12 +40,12 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 
 @dataclass(frozen=True)
 class HeldBy:
-    """A lease that has a host now or soon.
+    """A lease that has a host now or soon. Instants are seconds since the epoch.
 
-    :ivar names: what a hint may call it: its id, and what Blazar's clients know it by
-    :ivar vacated_from: since when nobody else may begin on the host; seconds since the epoch, as the other instants
-    :ivar start: when its own servers may begin
-    :ivar until: when it ends; none if that is not known
+    :ivar names: names that a hint may use for it: its id, and those that Blazar's clients know
+    :ivar vacated_from: instant from which servers of others may not start on the host
+    :ivar start: instant from which its own servers may start
+    :ivar until: its end, or None if that is not known
     """
 
     names: frozenset[str]
@@ -58,11 +58,11 @@ class HeldBy:
 
 @dataclass(frozen=True)
 class HostLeases:
-    """What is known of a host.
+    """What the aggregates of a host say about leases on it.
 
     :ivar held_by: leases that have it now or soon
     :ivar in_pool: whether leases may use it
-    :ivar coming: when the next lease that has not begun begins on it; none if that is far away or not known
+    :ivar coming: start of the next lease on it that has not started, or None if that is far away or not known
     """
 
     held_by: tuple[HeldBy, ...] = ()
@@ -71,35 +71,35 @@ class HostLeases:
 
 
 def read_host(aggregates: Sequence[Any], freepool: str, host: str) -> HostLeases:
-    """What the aggregates of a host tell.
+    """Return what the aggregates of a host say about leases on it.
 
-    :param aggregates: with ``name``, ``metadata`` and ``availability_zone``, as Nova has them
-    :param freepool: name of the aggregate of all hosts that leases may use, beside its metadata
-    :param host: name of its compute service
+    :param aggregates: Nova's aggregates, with ``name``, ``metadata`` and ``availability_zone``
+    :param freepool: name of the aggregate of all hosts that leases may use; its metadata also identifies it
+    :param host: name of the host's compute service
     """
     return Reader(freepool).read(aggregates, host)
 
 
 class Reader:
-    """``read_host`` for the hosts of one request: looks at an aggregate once, however many of the hosts are in it.
+    """``read_host`` for all hosts of one request. Reads each aggregate once, however many of the hosts are in it.
 
-    Made anew for each request: an aggregate does not say when its metadata changed. Nova sends it to nova-scheduler
-    before it sets the time of the change.
+    Use a new one for each request. An aggregate does not tell that its metadata changed, because Nova sends it to
+    nova-scheduler before it sets the time of the change.
 
     :param freepool: as for ``read_host``
     """
 
     def __init__(self, freepool: str) -> None:
         self._freepool = freepool
-        # By identity, which nothing else gets while the aggregate is remembered beside it.
+        # By identity. The value holds the aggregate, so that no other object can get the same id.
         self._aggregates: dict[int, tuple[Any, HostLeases]] = {}
         self._hosts: dict[tuple[int, ...], HostLeases] = {}
         self._coming: dict[str, int] = {}
 
     def read(self, aggregates: Sequence[Any], host: str) -> HostLeases:
-        """What the aggregates of a host tell.
+        """Return what the aggregates of a host say about leases on it.
 
-        :param host: name of its compute service
+        :param host: name of the host's compute service
         """
         combination = tuple(map(id, aggregates))
         found = self._hosts.get(combination)
@@ -119,7 +119,7 @@ class Reader:
 
 
 def coming_metadata(starts: Mapping[str, int]) -> dict[str, str]:
-    """Metadata of the pool that tells when leases begin.
+    """Return the metadata of the pool that says when leases start.
 
     :param starts: compute service -> instant
     """
@@ -139,7 +139,7 @@ def coming_metadata(starts: Mapping[str, int]) -> dict[str, str]:
 
 
 def read_coming(metadata: Mapping[str, str]) -> dict[str, int]:
-    """Compute service -> instant at which the next lease begins there, as ``coming_metadata`` has written it."""
+    """Return compute service -> start of the next lease there, from metadata that ``coming_metadata`` has made."""
     found: dict[str, int] = {}
     for key, value in metadata.items():
         if key.startswith(NEXT):
@@ -167,7 +167,7 @@ def _together(told: Sequence[HostLeases]) -> HostLeases:
 
 
 def is_true(value: str | None) -> bool:
-    """Whether a text of metadata or of an extra spec means yes."""
+    """Return whether a value of metadata or of an extra spec means yes."""
     return value is not None and value.strip().lower() in _TRUE
 
 
@@ -178,7 +178,7 @@ def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
     return HeldBy(
         frozenset(names),
         metadata.get(PROJECT_ID, ""),
-        # Whoever cannot be read is not let in.
+        # A lease whose metadata is incomplete shares its hosts with nobody.
         is_true(metadata.get(EXCLUSIVE, "true")),
         _instant(metadata.get(VACATED_FROM)) or start,
         start,
@@ -187,7 +187,7 @@ def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
 
 
 def _reservation_of_blazar(name: str, metadata: Mapping[str, str], zone: str) -> HeldBy:
-    """Only reservations of whole hosts have a zone; those of instances share their hosts."""
+    """Return a reservation of Blazar's. Only those of whole hosts have a zone; those of instances share their hosts."""
     names = frozenset({name, metadata.get(BLAZAR_RESERVATION) or name})
     return HeldBy(names, metadata.get(BLAZAR_OWNER, ""), exclusive=zone.startswith(BLAZAR_ZONE_PREFIXES))
 

@@ -1,4 +1,4 @@
-"""What a request of Nova says of the server to be placed."""
+"""The parts of Nova's scheduling request that leases depend on."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ HINTS = ("lease", "reservation")
 FLAVOR_LEASE = "lease:id"
 _FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 
-#: Extra specs of a flavor whose servers give way to leases.
+#: Extra specs of a flavor whose servers make room for leases.
 FLAVOR_PREEMPTIBLE = ("lease:preemptible", "blazar:preemptible")
 
-#: Scheduler hint with the name of the host that the plan has for a server of a lease.
+#: Scheduler hint with the name of the host that is planned for a server of a lease.
 _PLANNED_HOST = "lease:host"
 
 
 def read_boot(spec: Any) -> Boot:
-    """The part of Nova's ``RequestSpec`` that counts."""
+    """Return what counts of Nova's ``RequestSpec``."""
     extra_specs: Mapping[str, str] = spec.flavor.extra_specs if "extra_specs" in spec.flavor else {}
     return Boot(
         spec.project_id,
@@ -34,7 +34,7 @@ def read_boot(spec: Any) -> Boot:
 
 
 def planned_host(spec: Any) -> str | None:
-    """Name of the host that the plan has for the server, none if it is none of a managed lease."""
+    """Return the name of the host that is planned for the server, or None if it belongs to no managed lease."""
     return next(iter(_hint(spec, _PLANNED_HOST)), None)
 
 

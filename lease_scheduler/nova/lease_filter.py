@@ -1,4 +1,4 @@
-"""``LeaseFilter``: keeps the hosts of leases for those who have them."""
+"""``LeaseFilter``: keeps servers off hosts that belong to other leases."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lease_scheduler.nova.rules import Boot, refusal
 
 LOG = log.getLogger(__name__)
 
-#: Reasons that are written when no host is left.
+#: Maximum number of reasons to log when no host is left.
 _REASONS = 5
 
 
 class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
-    """See ``rules.refusal``; decides from the aggregates that nova-scheduler has in memory."""
+    """Applies ``rules.refusal`` to the aggregates that nova-scheduler has in memory."""
 
     # All servers of one request belong to the same lease, or to none.
     run_filter_once_per_request = True
-    # A rebuild stays where it is.
+    # A server that is rebuilt stays on its host.
     RUN_ON_REBUILD = False
 
     def __init__(self) -> None:
@@ -37,12 +37,12 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
         self._rules = options.rules(group)
 
     def filter_all(self, filter_obj_list: Iterable[Any], spec_obj: Any) -> Iterator[Any]:
-        """The hosts on which a server may begin; what is the same for all of them is read once.
+        """Yield the hosts on which a server may start. What they have in common is read once.
 
         :param filter_obj_list: hosts as nova-scheduler sees them
         :param spec_obj: Nova's ``RequestSpec``
         """
-        # Nova's base class asks this for each host.
+        # Nova's base class, whose method this replaces, checks it for each host.
         if utils.request_is_rebuild(spec_obj):
             yield from filter_obj_list
             return
@@ -57,11 +57,11 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
             else:
                 refused[reason] += 1
         if refused and not passed:
-            # Nova itself says only that the filter returned 0 hosts.
+            # Nova itself logs only that the filter returned 0 hosts.
             LOG.info("No host is left for server %s: %s", spec_obj.instance_uuid, _summary(refused))
 
     def host_passes(self, host_state: Any, filter_properties: Any) -> bool:
-        """Whether a server may begin on a host.
+        """Return whether a server may start on a host.
 
         :param host_state: the host as nova-scheduler sees it
         :param filter_properties: Nova's ``RequestSpec``
@@ -78,7 +78,7 @@ class LeaseFilter(filters.BaseHostFilter):  # type: ignore[misc]
 
 
 def _summary(refused: Counter[str]) -> str:
-    """Say how many hosts are refused for which reason, the most frequent ones first."""
+    """Return each reason with the number of hosts refused for it, the most frequent first."""
     told = [f"{reason} ({count} host{'s' if count > 1 else ''})" for reason, count in refused.most_common(_REASONS)]
     if len(refused) > _REASONS:
         told.append(f"{len(refused) - _REASONS} more reasons")

@@ -1,4 +1,4 @@
-"""``LeaseWeigher``: of the hosts that are possible, prefers those that leases need last."""
+"""``LeaseWeigher``: prefers, among the possible hosts, those that leases need last."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lease_scheduler.nova.aggregates import Reader
 from lease_scheduler.nova.boots import planned_host, read_boot
 from lease_scheduler.nova.rules import free_for
 
-#: More than all other weighers together can say.
+#: Weight of the planned host. It outweighs all other weighers together.
 _PLANNED = 1000.0
 
 
 class LeaseWeigher(weights.BaseHostWeigher):  # type: ignore[misc]
-    """Servers without a lease go where the next one is farthest away, those of a managed lease where it is planned."""
+    """Sends servers of a managed lease to their planned hosts, and others where the next lease is farthest away."""
 
-    # What lies outside is not normalised, so that the plan outweighs everything else.
+    # Nova normalises only weights within these bounds, so the planned host keeps its own.
     minval = 0.0
     maxval = 1.0
 
@@ -34,18 +34,18 @@ class LeaseWeigher(weights.BaseHostWeigher):  # type: ignore[misc]
         self._longest = group.weight_longest
 
     def weight_multiplier(self, host_state: Any) -> float:
-        """How much the weight of a host counts among those of other weighers."""
+        """Return how much the weight of a host counts beside those of other weighers."""
         return float(utils.get_weight_multiplier(host_state, "lease_weight_multiplier", self._multiplier))
 
     def weigh_objects(self, weighed_obj_list: Iterable[Any], weight_properties: Any) -> list[float]:
-        """The weights of hosts, in their order. What is the same for all of them is read once."""
+        """Return the weights of hosts, in their order. What they have in common is read once."""
         return self._weights([each.obj for each in weighed_obj_list], weight_properties)
 
     def _weigh_object(self, host_state: Any, weight_properties: Any) -> float:
         return self._weights([host_state], weight_properties)[0]
 
     def _weights(self, hosts: Iterable[Any], spec: Any) -> list[float]:
-        """How long each host is free, from 0 to 1; for servers of a lease whether it is the planned host."""
+        """Return how long each host is free, from 0 to 1. For servers of a lease only the planned host has a weight."""
         if read_boot(spec).leases:
             planned = planned_host(spec)
             best = copysign(_PLANNED, self._multiplier)

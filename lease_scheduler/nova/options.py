@@ -27,7 +27,7 @@ OPTIONS = [
         "on_demand_horizon",
         min=0,
         help="Ordinary servers, which cannot be preempted, may use a host of the pool if no lease begins there within "
-        "so many seconds. Leave it out to keep them off the pool altogether, as Blazar does.",
+        "this number of seconds. Leave it out to keep them off the pool altogether, as Blazar does.",
     ),
     cfg.FloatOpt(
         "weight_multiplier",
@@ -46,16 +46,16 @@ OPTIONS = [
 
 
 def list_opts() -> list[tuple[str, list[Any]]]:
-    """For oslo.config's generator of sample configurations."""
+    """Return the options by group, for oslo.config's sample generator."""
     return [(GROUP, OPTIONS)]
 
 
 def register(conf: cfg.ConfigOpts) -> Any:
-    """The group in a configuration, which need not know it yet."""
+    """Register the options in a configuration and return their group."""
     conf.register_opts(OPTIONS, GROUP)
     return conf[GROUP]
 
 
 def rules(group: Any) -> Rules:
-    """The options as the rules that they stand for."""
+    """Return the rules that the options describe."""
     return Rules(group.allow_preemptibles, group.on_demand_horizon)

@@ -1,4 +1,4 @@
-"""Who may begin on which host: pure functions of plain values."""
+"""Rules for which server may start on which host: pure functions of plain values."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from lease_scheduler.nova.aggregates import HeldBy, HostLeases
 
-#: How the flavors of a lease are recognised.
+#: What marks the flavors of a lease, for messages.
 _OWN_FLAVOR = "the extra spec lease:id (or aggregate_instance_extra_specs:reservation) that names it"
 
 
 @dataclass(frozen=True)
 class Boot:
-    """A server that Nova looks for a host for.
+    """A server that needs a host.
 
-    :ivar project_id: whose it is
+    :ivar project_id: its project
     :ivar hints: leases that its scheduler hints name; it must get a host that all of them have
-    :ivar flavor_lease: lease that its flavor belongs to, none if that is an ordinary one
-    :ivar preemptible: whether its flavor says that it gives way to leases
+    :ivar flavor_lease: lease that its flavor belongs to, or None for an ordinary flavor
+    :ivar preemptible: whether its flavor says that it makes room for leases
     """
 
     project_id: str
@@ -27,17 +27,17 @@ class Boot:
 
     @property
     def leases(self) -> tuple[str, ...]:
-        """All leases that it is to be part of."""
+        """All leases that the server is meant for."""
         return self.hints if self.flavor_lease is None else (*self.hints, self.flavor_lease)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What an operator allows.
+    """What the operator allows.
 
     :ivar allow_preemptibles: whether preemptible servers without a lease may use hosts of the pool
     :ivar on_demand_horizon: seconds for which a host of the pool must be free of leases so that an ordinary server may
-        begin there; none if it may not at all
+        start there; None keeps ordinary servers off the pool
     """
 
     allow_preemptibles: bool = True
@@ -45,13 +45,16 @@ class Rules:
 
 
 def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
-    """Return why a server may not begin on a host, or None if it may.
+    """Return why a server may not start on a host, or None if it may.
 
-    The four answers of Blazar's filter are among these: a server whose hint names a reservation gets its hosts if the
-    project is the owner's; the flavor of a reservation is as good as its name; preemptible servers may use what nobody
-    has; all others keep off the pool.
+    The four rules of Blazar's filter hold here too:
 
-    One answer is stricter than Blazar's: where a lease has only a part of a host, a hint alone is not enough.
+    * a server whose hint names a reservation may use its hosts if both belong to the same project;
+    * the flavor of a reservation counts like a hint;
+    * preemptible servers may use hosts of the pool that no lease has for itself;
+    * all others keep off the pool.
+
+    One rule is stricter than Blazar's: where a lease has only a part of a host, a hint alone is not enough.
 
     :param now: seconds since the epoch
     """
@@ -64,7 +67,7 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
         return None
     if boot.preemptible:
         if any(held.vacated_from <= now < held.start for held in host.held_by):
-            # It would take what others leave for the lease.
+            # It would take the room that others are giving up for the lease.
             return "a lease is being prepared there"
         return None if rules.allow_preemptibles else "preemptible servers may not use hosts of the pool"
     if rules.on_demand_horizon is None:
@@ -77,7 +80,7 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
 
 def _refusal_in_lease(boot: Boot, host: HostLeases, now: int) -> str | None:
     for name in boot.leases:
-        # A lease and each of its reservations may have an aggregate with the host; the strictest of them counts.
+        # A lease and each of its reservations may have an aggregate with the host. The strictest of them counts.
         found = [held for held in host.held_by if name in held.names]
         if not found:
             return f"lease {name} does not have the host"
@@ -96,14 +99,14 @@ def _refusal_by_lease(boot: Boot, held: HeldBy, name: str, now: int) -> str | No
     if held.until is not None and held.until <= now:
         return f"lease {name} is over"
     if not held.exclusive and boot.flavor_lease not in held.names:
-        # What the lease has there is slots, and only its own flavors take one: any other flavor would take capacity
+        # The lease has slots there, and only servers of its own flavors take one. Any other flavor would take capacity
         # that belongs to the pool or to other leases.
         return f"lease {name} has a part of the host only; boot with a flavor of the lease, one with {_OWN_FLAVOR}"
     return None
 
 
 def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> str | None:
-    """Who has the whole host, or is going to when it is vacated, other than the named leases."""
+    """Return a reason if a lease other than the named ones has the whole host, or is having it vacated; or None."""
     for held in host.held_by:
         if held.exclusive and held.vacated_from <= now and held.names.isdisjoint(but):
             return f"lease {min(held.names)} has the host for itself"
@@ -111,7 +114,7 @@ def _refusal_by_owner(host: HostLeases, now: int, but: tuple[str, ...] = ()) -> 
 
 
 def next_start(host: HostLeases, now: int) -> int | None:
-    """When the next lease begins on a host; now if one has; none if none is known."""
+    """Return when the next lease starts on a host: now if one has it already, or None if none is known."""
     starts = [max(held.vacated_from, now) for held in host.held_by]
     if host.coming is not None:
         starts.append(max(host.coming, now))
@@ -119,6 +122,6 @@ def next_start(host: HostLeases, now: int) -> int | None:
 
 
 def free_for(host: HostLeases, now: int, longest: int) -> int:
-    """Seconds until a lease begins on a host, at most ``longest``, which also stands for "none is known"."""
+    """Return the seconds until a lease starts on a host, at most ``longest``, which also stands for "none is known"."""
     coming = next_start(host, now)
     return longest if coming is None else min(coming - now, longest)

@@ -1,4 +1,4 @@
-"""Leases on a real OpenStack: aggregates, flavors and servers in Nova, held capacity and slots in Placement.
+"""Driver for OpenStack: aggregates, flavors and servers in Nova, held capacity and slots in Placement.
 
-Everything is named after the lease, so that each step can be repeated by whoever comes next, and finds what is there.
+Everything is named after its lease, so that a step that is repeated, also by another engine, finds what is there.
 """

@@ -1,4 +1,4 @@
-"""Floating IPs of leases, as Neutron has them while the lease lasts (anchors: Blazar's ``virtual:floatingip``)."""
+"""Floating IPs of leases in Neutron, which has them while the lease runs (Blazar's ``virtual:floatingip``)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PATH = "/v2.0/floatingips"
 
 
 class Addresses:
-    """Makes and removes them.
+    """Creates and deletes the floating IPs of leases.
 
-    :param adapter: gives what asks the service ``network``, which is not needed before a lease has an address
+    :param adapter: returns an adapter for the service ``network``; called when the first lease with an address comes
     """
 
     def __init__(self, adapter: Callable[[], Adapter]) -> None:
@@ -31,9 +31,9 @@ class Addresses:
         return self._made
 
     def ensure(self, lease_id: str, reservation_id: str, network_id: str, address: str, project_id: str) -> None:
-        """Have the project own an address, with the tags by which Blazar's clients find it.
+        """Make the project the owner of an address, with the tags by which Blazar's clients find it.
 
-        :raises StepFailedError: somebody else has the address, or there is no such network
+        :raises StepFailedError: another project has the address, or there is no such network
         """
         query = {"floating_network_id": network_id, "floating_ip_address": address}
         found = self._list(query)
@@ -45,7 +45,7 @@ class Addresses:
             self._adapter.put(f"{_PATH}/{made['id']}/tags", json={"tags": sorted(tags | set(made.get("tags") or ()))})
 
     def remove(self, lease_id: str) -> None:
-        """Give back all addresses of a lease."""
+        """Delete all floating IPs of a lease."""
         for found in self._list({"tags": names.tag(lease_id)}):
             try:
                 self._adapter.delete(f"{_PATH}/{found['id']}")
@@ -66,7 +66,7 @@ class Addresses:
 
 
 def _message(error: HttpError) -> str:
-    """What Neutron says; keystoneauth does not know its form of errors."""
+    """Return Neutron's message. Its errors have a form that keystoneauth does not know."""
     if error.response is None:
         return str(error.message)
     try:

@@ -1,4 +1,4 @@
-"""What is remembered of a lease in its aggregates, so that nobody needs to remember it elsewhere."""
+"""Facts about a lease in the metadata of its aggregates, which any engine can read again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova.aggregates import Aggregate, Aggregates
 from lease_scheduler.nova import aggregates as metadata
 
-#: Of the aggregate: how many node sets and VMs the lease has or had, whether its servers are booted by us, and what
-#: they are now.
+#: Keys: how many node sets and VMs the lease has or had, whether the engine boots its servers, and their state.
 _NODE_SETS = "lease:node_sets"
 VMS = "lease:vms"
 _MANAGED = "lease:managed"
@@ -20,29 +19,29 @@ _USER_ID = "lease:user_id"
 _TRUST_ID = "lease:trust_id"
 _ADDRESSES = "lease:addresses"
 
-#: Followed by a number: the reservations of the lease and their server groups.
+#: Prefixes of numbered keys: the reservations of the lease and their server groups.
 _RESERVATION = f"{metadata.RESERVATIONS}:"
 _SERVER_GROUP = "lease:server_group:"
 
-#: Of an aggregate that has the name of a reservation: that it has.
+#: Key that marks an aggregate with the name of a reservation.
 NAMED_BY = metadata.RESERVATIONS
 
-#: What the servers of a lease are.
+#: States of the servers of a lease.
 ACTIVE, SAVED, NONE = "active", "saved", "none"
 
-#: Later than any lease begins.
+#: An instant after the start of any lease.
 NEVER = str(2**40)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the aggregates of a lease remember of it.
+    """What the aggregates of a lease say about it.
 
     :ivar servers: ``ACTIVE``, ``SAVED`` or ``NONE``
     :ivar exclusive: compute services that it has for itself
-    :ivar shared: those on which others are, too
-    :ivar reservations: their ids
-    :ivar server_groups: their ids
+    :ivar shared: compute services that it shares with others
+    :ivar reservations: ids of its reservations
+    :ivar server_groups: ids of its server groups
     :ivar addresses: whether it has floating IPs
     """
 
@@ -68,7 +67,7 @@ class Memory:
         self._aggregates = aggregates
 
     def all(self) -> dict[str, Known]:
-        """All leases of which there is something."""
+        """Return all leases that have an aggregate, by id."""
         by_lease: dict[str, list[Aggregate]] = {}
         for aggregate in self._aggregates.all():
             lease_id = aggregate.metadata.get(metadata.LEASE_ID)
@@ -77,7 +76,7 @@ class Memory:
         return {lease_id: _read(lease_id, found) for lease_id, found in by_lease.items()}
 
     def known(self, lease_id: str) -> Known | None:
-        """One lease, none if nothing is remembered of it."""
+        """Return what is known about a lease, or None if it has no aggregate."""
         found = [
             aggregate
             for exclusive in (True, False)
@@ -86,39 +85,40 @@ class Memory:
         return _read(lease_id, found) if found else None
 
     def project_of(self, lease_id: str) -> str | None:
-        """Whose a lease is, none if nothing is remembered of it."""
+        """Return the project of a lease, or None if it has no aggregate."""
         known = self.known(lease_id)
         return None if known is None else known.project_id
 
     def write(self, order: Order, planned: Mapping[bool, frozenset[str]], known: Known | None) -> None:
-        """Have the aggregates of a lease say what it is, with these hosts.
+        """Give a lease aggregates with its metadata and these hosts.
 
-        :param planned: of its own, and shared with others: names of compute services
+        :param planned: whether it has hosts for itself -> names of their compute services
         """
         for exclusive, services in planned.items():
             name = names.aggregate(order.lease_id, exclusive=exclusive)
-            # A lease without hosts is remembered too.
+            # A lease without hosts has an aggregate too, for its metadata.
             if not services and not (exclusive and not planned[False]):
                 self._aggregates.remove(name)
                 continue
             said = own_metadata(order, 0 if known is None else known.vms, exclusive=exclusive)
             if known is None:
-                # Nobody gets in before everything is there.
+                # No server may start in the lease before everything is there.
                 said |= {metadata.FROM: NEVER, SERVERS: NONE}
             self._aggregates.ensure(name, said, services)
 
     def say_begin(self, lease_id: str, instant: str, servers: str | None = None) -> None:
-        """Change from when on servers of a lease may begin.
+        """Set the instant from which servers of a lease may start.
 
-        :param servers: what they are from now on, none if that does not change
+        :param servers: new state of its servers, or None if that does not change
         """
         said = {metadata.FROM: instant} | ({} if servers is None else {SERVERS: servers})
         for exclusive in (True, False):
             self._aggregates.set_metadata(names.aggregate(lease_id, exclusive=exclusive), said)
 
     def leave(self, lease_id: str, servers: str, remaining: Iterable[str]) -> None:
-        """Have the aggregates of a lease have no hosts.
+        """Remove all hosts from the aggregates of a lease.
 
+        :param servers: new state of its servers
         :param remaining: compute services that it shares and cannot leave yet
         """
         said = {SERVERS: servers, metadata.VACATED_FROM: NEVER}
@@ -128,15 +128,15 @@ class Memory:
                 self._aggregates.ensure(name, said, () if exclusive else remaining)
 
     def forget(self, lease_id: str) -> None:
-        """Remember nothing of a lease."""
+        """Remove the aggregates of a lease, and with them all that is known about it."""
         for exclusive in (True, False):
             self._aggregates.remove(names.aggregate(lease_id, exclusive=exclusive))
 
 
 def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
-    """What an aggregate of a lease's own says, but for what changes while the lease runs.
+    """Return the metadata of an aggregate of a lease, apart from what changes while the lease runs.
 
-    :param vms: how many it is known to have had
+    :param vms: number of VMs that it is known to have had
     """
     assert order.request is not None
     return {
@@ -148,7 +148,7 @@ def own_metadata(order: Order, vms: int, *, exclusive: bool) -> dict[str, str]:
 
 
 def lease_metadata(order: Order, *, exclusive: bool) -> dict[str, str]:
-    """What every aggregate of a lease says, for the filter."""
+    """Return the metadata that every aggregate of a lease has for the filter."""
     assert order.request is not None and order.document is not None
     return {
         metadata.LEASE_ID: order.lease_id,
@@ -173,7 +173,7 @@ def _document_metadata(order: Order) -> dict[str, str]:
         if group is not None:
             said[f"{_SERVER_GROUP}{number}"] = group
     if len(document.reservations) == 1:
-        # A hint may name the lease so.
+        # Blazar's clients name the reservation in a hint.
         said[metadata.BLAZAR_RESERVATION] = document.reservations[0].reservation_id
     return said
 

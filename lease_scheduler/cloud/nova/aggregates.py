@@ -1,4 +1,4 @@
-"""Host aggregates, found again by their names."""
+"""Host aggregates, by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from novaclient.exceptions import Conflict, NotFound
 
 from lease_scheduler.cloud.nova.recent import Recent
 
-#: Seconds for which Nova's answer holds if nobody tells that the aggregate was changed by others.
+#: Seconds for which an answer of Nova's is used, unless a change is reported earlier.
 _RECENT = 3.0
 
 
@@ -20,7 +20,7 @@ class Aggregate:
     """A host aggregate.
 
     :ivar hosts: names of compute services
-    :ivar zone: its availability zone, none if it is none
+    :ivar zone: its availability zone, or None if it is not one
     """
 
     name: str
@@ -32,8 +32,8 @@ class Aggregate:
 class Aggregates:
     """The aggregates of Nova.
 
-    Listing all of them takes long in a large cloud, so it is done once and after surprises. A step asks for the same
-    aggregate many times; what Nova said a moment ago holds until something is written here, or for a few seconds.
+    Listing all of them takes long in a large cloud, so that is done once, and again after a surprise. A step reads the
+    same aggregate many times, so an answer of Nova's is used for a few seconds, or until something is written here.
 
     :param nova: novaclient's client, of an administrator
     """
@@ -45,7 +45,7 @@ class Aggregates:
         self._recent: Recent[str, Any] = Recent(_RECENT)
 
     def all(self) -> list[Aggregate]:
-        """Every aggregate there is."""
+        """Return all aggregates."""
         mark = self._recent.mark()
         found = self._nova.aggregates.list()
         with self._lock:
@@ -56,16 +56,16 @@ class Aggregates:
         return [_value(each) for each in found]
 
     def look_again(self, name: str) -> None:
-        """Ask Nova for an aggregate when it is needed next: somebody else has changed it."""
+        """Forget the last answer about an aggregate, because something else has changed it."""
         self._recent.change(name)
 
     def find(self, name: str) -> Aggregate | None:
-        """The aggregate of a name, none if there is none."""
+        """Return the aggregate with this name, or None."""
         found = self._find(name)
         return None if found is None else _value(found)
 
     def ids(self, names: Iterable[str]) -> dict[str, int]:
-        """Return name -> id of those that there are, as they were when they were made or looked at last."""
+        """Return name -> id of the aggregates that exist, as far as known from the last look at each."""
         with self._lock:
             known = self._ids
         if known is None:
@@ -75,7 +75,10 @@ class Aggregates:
             return {name: known[name] for name in names if name in known}
 
     def ensure(self, name: str, metadata: Mapping[str, str], hosts: Iterable[str]) -> None:
-        """An aggregate with this metadata and exactly these hosts; other keys of its metadata are left alone."""
+        """Create or change an aggregate so that it has this metadata and exactly these hosts.
+
+        Other keys of its metadata are left alone.
+        """
         found = self._described(name, metadata, None)
         wanted, present = set(hosts), set(found.hosts)
         for host in sorted(wanted - present):
@@ -84,36 +87,36 @@ class Aggregates:
             self._ignore(NotFound, self._nova.aggregates.remove_host, found, host)
 
     def describe(self, name: str, metadata: Mapping[str, str], zone: str | None = None) -> None:
-        """An aggregate with this metadata, whatever hosts it has.
+        """Create or change an aggregate so that it has this metadata. Its hosts are left alone.
 
-        :param zone: its availability zone if it has to be made
+        :param zone: its availability zone if it has to be created
         """
         self._described(name, metadata, zone)
 
     def add(self, name: str, hosts: Iterable[str]) -> Mapping[str, str]:
-        """Have an aggregate that is there have these hosts as well.
+        """Add hosts to an aggregate that exists.
 
-        :return: host -> why Nova refuses it; those that have servers do not come to another availability zone
+        :return: host -> why Nova refuses; it moves no host that has servers to another availability zone
         """
         return self._change(name, hosts, lambda host, present: host not in present, self._nova.aggregates.add_host)
 
     def withdraw(self, name: str, hosts: Iterable[str]) -> Mapping[str, str]:
-        """Have an aggregate not have these hosts, as far as it is there.
+        """Remove hosts from an aggregate, if it exists.
 
-        :return: host -> why Nova refuses that; those that have servers stay in their availability zone
+        :return: host -> why Nova refuses; it takes no host that has servers out of its availability zone
         """
         return self._change(name, hosts, lambda host, present: host in present, self._nova.aggregates.remove_host)
 
     def set_metadata(self, name: str, metadata: Mapping[str, str | None]) -> None:
-        """Change some of the metadata of an aggregate, if it is there; keys whose value is none are removed."""
+        """Change some of the metadata of an aggregate, if it exists. Keys with the value None are removed."""
         found = self._find(name)
         if found is not None and any(found.metadata.get(key) != value for key, value in metadata.items()):
             self._write(self._nova.aggregates.set_metadata, found, dict(metadata))
 
     def cache_image(self, name: str, image_id: str) -> str | None:
-        """Have the hosts of an aggregate bring an image into their caches (compute API 2.81).
+        """Have the hosts of an aggregate fetch an image into their caches (compute API 2.81).
 
-        :return: id of the request, none if Nova gives none
+        :return: id of the request, or None if Nova gives none
         """
         found = self._find(name)
         if found is None:
@@ -122,7 +125,7 @@ class Aggregates:
         return next(iter(getattr(answer, "request_ids", ())), None)
 
     def remove(self, name: str) -> None:
-        """Remove an aggregate if it is there, its hosts first."""
+        """Remove an aggregate and its hosts, if it exists."""
         found = self._find(name)
         if found is None:
             return
@@ -157,7 +160,7 @@ class Aggregates:
                 continue
             except Conflict as error:
                 now = self._find(name)
-                # Somebody else may have done it a moment ago.
+                # Something else may have done it a moment ago.
                 if now is not None and is_wanted(host, now.hosts):
                     refused[host] = error.message
         return refused
@@ -189,7 +192,7 @@ class Aggregates:
         try:
             made = self._nova.aggregates.create(name, zone)
         except Conflict:
-            # Somebody else made it, such as an engine that led before and did not know yet that it does not any more.
+            # It was created meanwhile, for example by a former leader that does not know yet that it leads no more.
             self.all()
             found = self._find(name)
             if found is None:
@@ -201,14 +204,14 @@ class Aggregates:
         return self._ask(name, made.id)
 
     def _ignore(self, error: type[Exception], call: Callable[..., Any], found: Any, *arguments: Any) -> None:
-        """Make a call that may find its work done already."""
+        """Make a call, and ignore the error that says that its work is done already."""
         try:
             self._write(call, found, *arguments)
         except error:
             return
 
     def _write(self, call: Callable[..., Any], found: Any, *arguments: Any) -> None:
-        """Make a call that changes an aggregate; Nova answers what it is afterwards."""
+        """Make a call that changes an aggregate, and use Nova's answer as its new state."""
         mark, now = self._recent.mark(), None
         try:
             now = call(found, *arguments)

@@ -1,6 +1,6 @@
-"""Images that will never be complete: Nova made them for a server that it was told to save, and died meanwhile.
+"""Images that will never be complete: nova-compute created them to save a server, and died meanwhile.
 
-Nova's next attempt makes another image, so what was left of the first stays in the image store for ever.
+The next attempt creates another image, so the incomplete one would stay in the image store for ever.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lease_scheduler.cloud.nova import server as of
 #: States of an image that has no data yet.
 _INCOMPLETE = ("queued", "saving")
 
-#: What Nova adds to the name of a server whose disk it saves when it shelves it.
+#: Suffix that Nova adds to the name of a server for the image that it makes when it shelves the server.
 _SHELVED = "-shelved"
 
 _PATIENCE = 30.0
@@ -29,10 +29,10 @@ _PATIENCE = 30.0
 class BrokenImages:
     """See the module.
 
-    :param glance: gives what asks Glance, as an administrator
-    :param nova: novaclient's client, of an administrator
-    :param user_id: gives the user that we are: whoever tells Nova to save a server is written into the image
-    :param after: seconds for which an image must have been there
+    :param glance: returns an adapter for Glance with administrator rights
+    :param nova: novaclient's client with administrator rights
+    :param user_id: returns the id of the service's own user; an image names the user who had its server saved
+    :param after: minimum age of an image in seconds
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class BrokenImages:
         self._after = after
 
     def find(self) -> list[Difference]:
-        """Return the images that nobody will complete."""
+        """Return the images that will never be complete."""
         user_id = self._user_id()
         if user_id is None:
             return []
@@ -56,15 +56,15 @@ class BrokenImages:
         ]
 
     def remove(self, image_id: str) -> None:
-        """Remove an image, if it is there."""
+        """Delete an image, if it exists."""
         try:
             self._glance().delete(f"/v2/images/{quote(image_id, safe='')}", timeout=_PATIENCE)
         except NotFound:
             return
 
     def _list(self, **query: str) -> Iterable[Mapping[str, Any]]:
-        words = "&".join(f"{key}={quote(value, safe='')}" for key, value in query.items())
-        path: str | None = f"/v2/images?{words}"
+        parameters = "&".join(f"{key}={quote(value, safe='')}" for key, value in query.items())
+        path: str | None = f"/v2/images?{parameters}"
         while path is not None:
             answer = self._glance().get(path, timeout=_PATIENCE).json()
             yield from answer["images"]
@@ -80,7 +80,7 @@ class BrokenImages:
         return age >= self._after and not self._is_being_made(server_id)
 
     def _is_being_made(self, server_id: str) -> bool:
-        """Whether Nova is busy with a server, so that the image may still be completed."""
+        """Return whether Nova is busy with a server, so that the image may still be completed."""
         try:
             return of.is_busy(self._nova.servers.get(server_id))
         except NoServer:

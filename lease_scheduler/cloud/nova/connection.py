@@ -1,4 +1,4 @@
-"""Clients of the services of an OpenStack, as one section of the configuration says how to log in."""
+"""Clients of OpenStack's services. One section of the configuration says how to log in."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from lease_scheduler.cloud.nova.watcher import Watcher
 
 _GROUP = "nova"
 
-#: Unshelving to a host came with 2.91; the last one that tells vcpus and CPU of a hypervisor is 2.87.
+#: Unshelving to a host came with 2.91. 2.87 is the last version that shows the vCPUs and CPU of a hypervisor.
 _MICROVERSION = "2.93"
 _MICROVERSION_OF_FACTS = "2.87"
 
-#: Sessions of consumers that are kept, with their tokens.
+#: Maximum number of clients for trusts that are kept, with their tokens.
 _KEPT_SESSIONS = 1_000
 
 
 class Connection:
-    """Logs in as the service itself, or for a consumer who gave it a trust.
+    """Logs in as the service itself, or for a user who gave the service a trust.
 
     :param conf: oslo.config's object
     """
@@ -58,7 +58,7 @@ class Connection:
 
     @property
     def nova_with_facts(self) -> Any:
-        """Nova, telling everything of hypervisors."""
+        """Nova for the service itself, with the API version that shows all facts of hypervisors."""
         return self._nova(self._session, _MICROVERSION_OF_FACTS)
 
     @property
@@ -77,28 +77,28 @@ class Connection:
         return self._adapter(service_type="image")
 
     def on_behalf_of(self, trust_id: str | None) -> Any:
-        """Nova for the consumer who gave a trust; for the service itself if there is none."""
+        """Return Nova for the user who gave a trust, or for the service itself if there is none."""
         return self.nova if trust_id is None else self._for_consumer(trust_id)
 
     def user_id(self) -> str | None:
-        """Id of the user that the service itself is."""
+        """Return the id of the service's own user."""
         found: str | None = self._session.get_user_id()
         return found
 
     def end_trust(self, trust_id: str) -> None:
-        """Remove a trust, if it is there."""
+        """Delete a trust, if it exists."""
         identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
         with suppress(NotFound):
             identity.delete(f"/OS-TRUST/trusts/{trust_id}")
 
     def trusts(self) -> frozenset[str]:
-        """Ids of the trusts that were given to the service."""
+        """Return the ids of the trusts that were given to the service."""
         identity = self._adapter(service_type="identity", min_version="3", max_version="3.latest")
         found = identity.get("/OS-TRUST/trusts", params={"trustee_user_id": self.user_id()}).json()["trusts"]
         return frozenset(str(each["id"]) for each in found)
 
     def _of_trust(self, trust_id: str) -> Any:
-        # A trust says itself which project it is for.
+        # The trust itself determines the project.
         scope = {"project_id": None, "project_name": None, "project_domain_id": None, "project_domain_name": None}
         return self._nova(self._log_in(trust_id=trust_id, **scope), _MICROVERSION)
 
@@ -116,7 +116,7 @@ class Connection:
 
 
 class Watching:
-    """Makes what watches the cloud, as group ``nova`` says.
+    """Makes watchers of the cloud, as option group ``nova`` describes them.
 
     :param conf: oslo.config's object
     """
@@ -132,10 +132,10 @@ class Watching:
         is_managed: Callable[[str], bool],
         pool: Callable[[], Collection[str]],
     ) -> Watcher:
-        """A watcher.
+        """Return a watcher.
 
-        :param is_managed: whether the servers of a lease are booted by us
-        :param pool: names of the hosts that leases may use
+        :param is_managed: returns whether the engine boots the servers of a lease
+        :param pool: returns the names of the hosts that leases may use
         """
         group, nova, adapter = self._conf[_GROUP], self._connection.nova, self._connection.placement
         inspector = Inspector(
@@ -162,7 +162,7 @@ class Watching:
         if not group.notification_topics:
             return None
         return NotificationListener(
-            # Not before it is needed: only the engine that leads listens.
+            # Made when it is needed: only the engine that leads listens.
             lambda: notification_transport(self._conf, group.notification_transport_url),
             group.notification_exchange,
             group.notification_topics,
@@ -171,7 +171,7 @@ class Watching:
 
 
 def from_configuration(conf: Any, clock: WaitingClock) -> NovaDriver:
-    """The driver for the cloud that group ``nova`` says how to log in to.
+    """Return the driver for the cloud of option group ``nova``.
 
     :param conf: oslo.config's object
     """

@@ -1,4 +1,4 @@
-"""What should be in Nova, Placement and Keystone for a lease: computed from its order, nothing is asked or changed."""
+"""What a lease should have in Nova, Placement and Keystone. Computed from its order, without calls to services."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from lease_scheduler.nova import aggregates as metadata
 
 @dataclass(frozen=True)
 class Known:
-    """What has to be known of the cloud to tell what a lease should have.
+    """The facts of the cloud on which it depends what a lease should have.
 
-    :ivar node_of: gives how a host of the plan is called elsewhere
-    :ivar find: gives the aggregate of a name, None if there is none
-    :ivar labels: of each node set
-    :ivar parts: reservations that have an aggregate of their own, or are to have one
+    :ivar node_of: returns the names of a host of the plan in Nova and Placement
+    :ivar find: returns the aggregate with a name, or None
+    :ivar labels: names of flavor and slots by node set
+    :ivar parts: reservations that have, or should have, an aggregate of their own
     :ivar claims: servers for which nothing is held, see ``Reservations.claims``
     :ivar now: the present instant
     """
@@ -58,7 +58,7 @@ def wanted(expectation: Expectation, known: Known) -> list[Item]:
 def pool(name: str, services: Iterable[str]) -> list[Item]:
     """Return what should be there for the pool.
 
-    :param name: of its aggregate
+    :param name: name of its aggregate
     """
     return [
         Item(Kind.AGGREGATE, name, contents={"hosts": listed(services)}),
@@ -66,9 +66,9 @@ def pool(name: str, services: Iterable[str]) -> list[Item]:
     ]
 
 
-def listed(words: Iterable[str]) -> str:
-    """Return words in order, for comparison and for people."""
-    return ", ".join(sorted(words))
+def listed(texts: Iterable[str]) -> str:
+    """Return texts in order as one, for comparison and for people."""
+    return ", ".join(sorted(texts))
 
 
 def amounts(resources: Mapping[str, int]) -> str:
@@ -82,12 +82,12 @@ def size(memory_mb: int, vcpus: int, disk_gb: int) -> dict[str, str]:
 
 
 def slots(host: str, resource_class: str) -> str:
-    """Return how the inventory of a class on a host is called."""
+    """Return the name of the inventory of a class on a host."""
     return f"{host} {resource_class}"
 
 
 def server(lease_id: str, number: int | None) -> str:
-    """Return how a server of a managed lease is called."""
+    """Return the name of the item for a server of a managed lease."""
     return f"{lease_id} {number}"
 
 
@@ -101,7 +101,7 @@ def _trust_and_groups(order: Order) -> Iterable[Item]:
 
 
 def _remembered(order: Order, known: Known) -> Iterable[Item]:
-    """A suspended lease is remembered by an aggregate at least."""
+    """Yield what a suspended lease should have: at least one aggregate, for its metadata."""
     found = [
         (exclusive, aggregate)
         for exclusive in (True, False)
@@ -153,7 +153,7 @@ def _held(order: Order, known: Known) -> Iterable[Item]:
     for resource_class in sorted({name for of_host in totals.values() for name in of_host}):
         yield Item(Kind.RESOURCE_CLASS, resource_class, order.lease_id)
     for host, of_host in sorted(totals.items()):
-        # Nova-compute makes it, as a file of the operator's says.
+        # nova-compute creates it from the operator's provider configuration file.
         yield Item(Kind.INVENTORY, slots(host, names.ANCHOR), order.lease_id)
         for resource_class, total in sorted(of_host.items()):
             name, inside = slots(host, resource_class), (Kind.RESOURCE_CLASS, resource_class)
@@ -184,7 +184,10 @@ def _servers(order: Order, known: Known) -> Iterable[Item]:
 
 
 def _interval(expectation: Expectation, found: Aggregate | None, now: int) -> dict[str, str]:
-    """When servers may run. A begin that is said is right if it is no later than it should be, or has passed."""
+    """Return the metadata that says when servers may run.
+
+    The present value of the begin is right if it is not later than it should be, or has passed.
+    """
     start, until = expectation.order.start, expectation.until
     said = NEVER if found is None else found.metadata.get(metadata.FROM, NEVER)
     is_open = said.isdigit() and int(said) <= max(start, now)

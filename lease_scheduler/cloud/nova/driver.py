@@ -1,4 +1,4 @@
-"""The driver: a real OpenStack as the engine sees it, put together of its parts."""
+"""The driver for OpenStack, put together from its parts."""
 
 from __future__ import annotations
 
@@ -57,25 +57,26 @@ from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cloud.observations import AggregateChange, Observer, Stranger
 from lease_scheduler.engine.interfaces import Operation
 
-#: Makes a watcher of the hosts, given the flavors, whether a lease is managed, and the names of the hosts of the pool.
+#: Makes a watcher from hosts, flavors, a test whether a lease is managed, and the names of the hosts of the pool.
 MakeWatcher = Callable[[Hosts, FlavorCatalogue, Callable[[str], bool], Callable[[], Collection[str]]], Watcher]
 
-#: Seconds after which something that is not over yet is looked at again; and where Nova says when it is.
+#: Seconds after which to check a step again that is not over yet; the second one where Nova notifies of its end.
 _ASK_AGAIN = 1
 _ASK_AGAIN_UNLESS_TOLD = 3
 
 
 @dataclass(frozen=True)
 class DriverOptions:
-    """What an operator sets.
+    """What the operator sets.
 
-    :ivar operations: servers that are put away, brought back or moved at the same time at most
-    :ivar operations_per_host: the same on one host
-    :ivar boot_timeout: seconds after which a server that is not there yet has failed
-    :ivar room: of how servers make room for leases
-    :ivar snapshots: of images that are made of servers
-    :ivar tells_trespassers: whether ordinary servers have no right to be on hosts of the pool
+    :ivar operations: maximum number of servers that are suspended, resumed or moved at the same time
+    :ivar operations_per_host: the same limit for one host
+    :ivar boot_timeout: seconds after which a boot that is not complete counts as failed
+    :ivar room: how servers make room for leases
+    :ivar lost: when commands count as lost
+    :ivar snapshots: how images of servers are made
     :ivar blazar: what is done for Blazar's clients
+    :ivar tells_trespassers: whether ordinary servers on hosts of the pool are reported
     """
 
     operations: int = 20
@@ -94,19 +95,19 @@ _DEFAULTS = DriverOptions()
 class NovaDriver:
     """See ``cloud.driver.Driver``.
 
-    :param clock: tells the time, and when to look again
-    :param nova: novaclient's client, of an administrator
-    :param nova_with_facts: the same with a compute API that tells the facts of hypervisors
-    :param network: gives what asks Neutron, which is needed for leases with floating IPs only
-    :param glance: gives what asks Glance, which is needed to bring images ahead only
-    :param on_behalf_of: gives a client that acts for the consumer who gave a trust
-    :param end_trust: removes a trust, if it is there
-    :param watch_interval: real seconds between two looks at what happens by itself
+    :param clock: tells the time, and when to check again
+    :param nova: novaclient's client with administrator rights
+    :param nova_with_facts: the same with a compute API that shows all facts of hypervisors
+    :param network: returns an adapter for Neutron; called for leases with floating IPs
+    :param glance: returns an adapter for Glance; called when an image is needed
+    :param on_behalf_of: returns a client that acts for the user who gave a trust
+    :param end_trust: deletes a trust, if it exists
+    :param watch_interval: real seconds between two looks at hosts and servers
     :param freepool: name of the aggregate of all hosts that leases may use
-    :param options: what else the operator set
-    :param make_watcher: makes what watches the cloud; none to look at services and deleted servers only
-    :param trusts: gives the ids of the trusts that were given to us; None not to compare trusts
-    :param user_id: gives the user that we are; None not to look for images that will never be complete
+    :param options: what else the operator sets
+    :param make_watcher: makes the watcher of the cloud; None makes one of services and deleted servers only
+    :param trusts: returns the ids of the trusts that were given to the service; None leaves trusts out of comparisons
+    :param user_id: returns the id of the service's own user; None leaves out images that will never be complete
     """
 
     def __init__(
@@ -210,22 +211,22 @@ class NovaDriver:
         return self._hosts.describe(names)
 
     def set_pool(self, names: Collection[str]) -> None:
-        """See ``Driver.set_pool``: the filter keeps others off the hosts of this aggregate."""
+        """See ``Driver.set_pool``. The filter keeps others off the hosts of the pool's aggregate."""
         self._pool = frozenset(names)
         found = (self._hosts.node(name) for name in names)
         self._freepool.keep([node.service for node in found if node], self._reservations.taken_out)
 
     def pool(self) -> frozenset[str]:
-        """See ``Driver.pool``: whoever put them into the aggregate."""
+        """See ``Driver.pool``. These are the hosts of the pool's aggregate."""
         return self._nodes.names(self._freepool.hosts())
 
     def announce(self, starts: Mapping[str, int]) -> None:
-        """See ``Driver.announce``: filter and weigher read it."""
+        """See ``Driver.announce``. Filter and weigher read it."""
         found = {node.service: instant for name, instant in starts.items() if (node := self._hosts.node(name))}
         self._freepool.announce(found)
 
     def tell_ends(self, ends: Mapping[str, int | None]) -> None:
-        """See ``Driver.tell_ends``: the filter reads it."""
+        """See ``Driver.tell_ends``. The filter reads it."""
         self._ends.tell(ends)
 
     def flavors(self) -> Mapping[str, Flavor]:
@@ -274,12 +275,12 @@ class NovaDriver:
         )
 
     def _look_again(self, observer: Observer, change: AggregateChange) -> None:
-        """Somebody has changed an aggregate, maybe one that was looked at a moment ago."""
+        """Handle a change of an aggregate. It may have been read a moment ago."""
         self._aggregates.look_again(change.name)
         observer.on_aggregate(change)
 
     def _meet(self, observer: Observer, stranger: Stranger) -> None:
-        """A server is on a host that a lease has for itself."""
+        """Handle a server on a host that a lease has for itself."""
         self._guests.send_away(stranger.server_id)
         for server in self._servers.find(uuid=stranger.server_id):
             self._intruders.send_away(server)

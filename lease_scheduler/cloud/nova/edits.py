@@ -1,4 +1,4 @@
-"""Finds host aggregates of ours that are not as they were: an administrator can edit them by hand."""
+"""Detection of changes of our host aggregates, which an administrator can edit by hand."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from novaclient.exceptions import NotFound
 from lease_scheduler.cloud.observations import AggregateChange
 from lease_scheduler.nova import aggregates as metadata
 
-#: Names of the aggregates of leases (``names.aggregate``), if their metadata does not say any more whose they are.
+#: Names of the aggregates of leases (``names.aggregate``), for those whose metadata does not name the lease any more.
 _NAME = re.compile(r"lease-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-shared)?")
 
 
 class Edits:
-    """See the module. Who changed one cannot be seen here; it may have been ourselves.
+    """See the module. It cannot tell what changed an aggregate; that may have been the engine itself.
 
-    :param nova: novaclient's client, of an administrator
-    :param node_names: name of the hypervisor by that of its compute service
+    :param nova: novaclient's client with administrator rights
+    :param node_names: returns compute service -> name of its hypervisor
     :param freepool: name of the aggregate of all hosts that leases may use
     """
 
@@ -30,9 +30,9 @@ class Edits:
         self._known: dict[int, AggregateChange] | None = None
 
     def look(self, aggregates: Iterable[Any]) -> list[AggregateChange]:
-        """Those that have changed or gone since the last time; none the first time.
+        """Return the aggregates that have changed or gone since the last call. The first call returns none.
 
-        :param aggregates: all that there are, as novaclient gives them
+        :param aggregates: all aggregates, as novaclient lists them
         """
         found = {each.id: value for each in aggregates if (value := self._value(each)) is not None}
         known, self._known = self._known, found
@@ -43,9 +43,9 @@ class Edits:
         return sorted((*changed, *gone), key=lambda each: each.name)
 
     def look_at(self, number: int) -> list[AggregateChange]:
-        """The one with this id, if it is ours and has changed or gone since the last time.
+        """Return the aggregate with this id, if it is ours and has changed or gone since the last look.
 
-        One that is not known yet counts as changed: somebody said so.
+        One that is not known yet counts as changed, because a notification named it.
         """
         known = (self._known or {}).get(number)
         try:
@@ -63,7 +63,7 @@ class Edits:
         return [] if known is None else [_gone(known)]
 
     def _value(self, aggregate: Any) -> AggregateChange | None:
-        """An aggregate as it is now, none if it is none of ours."""
+        """Return the present state of an aggregate, or None if it is not ours."""
         said: Mapping[str, str] = aggregate.metadata or {}
         named = _NAME.fullmatch(aggregate.name)
         lease_id = said.get(metadata.LEASE_ID) or (named and named[1])

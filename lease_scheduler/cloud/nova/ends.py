@@ -1,4 +1,4 @@
-"""When leases end, as aggregates say it to the filter; nothing else writes ``lease:until``."""
+"""Ends of leases in the metadata of their aggregates, for the filter. Nothing else writes ``lease:until``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lease_scheduler.cloud.nova.aggregate_metadata import Memory
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.nova import aggregates as metadata
 
-#: With more leases than this, all aggregates are listed once and only those that differ are written.
+#: Maximum number of leases that are written without a look; for more, all aggregates are listed to find differences.
 _FEW = 10
 
 
 class Ends:
     """See the module.
 
-    Ends change while the aggregates of a lease are made or changed, in other threads. Whoever has written an end looks
-    whether it is still the latest one, so the latest one is what stays.
+    Ends change while other threads create or change the aggregates of a lease. Each thread that has written an end
+    checks afterwards whether it is still the latest one, so the latest one is what stays.
     """
 
     def __init__(self, aggregates: Aggregates, memory: Memory) -> None:
@@ -28,9 +28,9 @@ class Ends:
         self._latest: dict[str, int | None] = {}
 
     def tell(self, ends: Mapping[str, int | None]) -> None:
-        """Have the aggregates of these leases say when they end, as far as there are any.
+        """Write the ends of leases into their aggregates, as far as there are any.
 
-        :param ends: lease -> instant, or None if nothing but the engine ends the lease for now
+        :param ends: lease -> instant, or None if only the engine may end the lease for now
         """
         with self._lock:
             self._latest.update(ends)
@@ -40,13 +40,13 @@ class Ends:
                 self.write(lease_id, known.reservations)
 
     def open(self, lease_id: str, reservations: Iterable[str]) -> None:
-        """Have no end said while servers are started or brought back, however long that takes."""
+        """Remove the end of a lease while its servers are started or resumed, which may take any time."""
         with self._lock:
             self._latest[lease_id] = None
         self.write(lease_id, reservations)
 
     def write(self, lease_id: str, reservations: Iterable[str]) -> None:
-        """Have all aggregates of a lease say the latest end.
+        """Write the latest end into all aggregates of a lease.
 
         :param reservations: ids of its reservations, some of which may have aggregates of their own
         """
@@ -60,7 +60,7 @@ class Ends:
                 return
 
     def forget(self, lease_id: str) -> None:
-        """Remember nothing of a lease that is over."""
+        """Forget the end of a lease that is over."""
         with self._lock:
             self._latest.pop(lease_id, None)
 

@@ -1,7 +1,7 @@
-"""Servers that came to hosts of a lease by a scheduler hint, and have none of its flavors.
+"""Servers that came to hosts of a lease by a scheduler hint, without a flavor of the lease.
 
-On hosts that a lease has for itself they are found by the host. On hosts of which it has a part, no such server gets
-in, but one may have before nova-scheduler had the present rules, and it takes capacity for as long as it is there.
+On hosts that a lease has for itself, they are found by their host. Hosts that it shares do not admit such servers, but
+some may have come before nova-scheduler had the present rules, and they take capacity as long as they stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lease_scheduler.cloud.nova.nodes import Nodes
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.nova.boots import HINTS
 
-#: Compute API that tells the hints with which a server was booted.
+#: Compute API that shows the scheduler hints of a server.
 _MICROVERSION = "compute 2.100"
 
 _OK = 200
@@ -27,8 +27,8 @@ _OK = 200
 class Entered:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
     """
 
     def __init__(self, nova: Any, listed: Callable[..., list[Any]], nodes: Nodes, placement: Placement) -> None:
@@ -38,13 +38,13 @@ class Entered:
         self._placement = placement
 
     def by_hint(self, known: Known) -> list[Any]:
-        """Return the servers of no flavor of a lease on hosts that it shares, which were booted with a hint of it.
+        """Return the servers on hosts that a lease shares, which were booted with a hint of it and another flavor.
 
-        An older Nova does not tell the hints; they are left alone there.
+        An older Nova does not show hints. There, such servers are left alone.
         """
         names = {known.lease_id, *known.reservations}
         names |= {aggregate(known.lease_id, exclusive=exclusive) for exclusive in (True, False)}
-        # One question for all hosts: this is asked again and again while servers go.
+        # One query for all hosts, because it is repeated while servers go.
         listed = self._listed(project_id=known.project_id) if known.shared else []
         return [
             server
@@ -56,11 +56,11 @@ class Entered:
         ]
 
     def on_their_way(self, known: Known, present: Iterable[Any]) -> list[Any]:
-        """Return the servers of a lease's project that Nova has placed on its own hosts and that are not there yet.
+        """Return the servers of a lease's project that are on their way to hosts that the lease has for itself.
 
-        Only Placement knows of them: it counts what they need from the moment in which nova-scheduler chose the host.
+        Only Placement knows them: it counts what they need from the moment when nova-scheduler chose the host.
 
-        :param present: servers that are there
+        :param present: servers that are on these hosts already
         """
         providers = [self._nodes.node(host).provider_id for host in sorted(self._nodes.names(known.exclusive))]
         consumers = {each for provider_id in providers for each in self._placement.consumers_on(provider_id)}
@@ -74,7 +74,7 @@ class Entered:
 
     def _hinted(self, server_id: str) -> Collection[str]:
         """Return the leases that the hints of a server name."""
-        # novaclient does not know this version, so its own request is made with another header.
+        # novaclient does not know this API version, so this calls its base class with a header of its own.
         headers = {"OpenStack-API-Version": _MICROVERSION}
         answer, body = LegacyJsonAdapter.request(
             self._nova.client, f"/servers/{server_id}", "GET", headers=headers, raise_exc=False

@@ -1,4 +1,4 @@
-"""Flavors: those of the cloud that leases may be made of, and the private ones of leases."""
+"""Flavors: those of the cloud that requests may name, and the private ones of leases."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _REQUIRED = "required"
 
 
 class FlavorCatalogue(Mapping[str, Flavor]):
-    """The flavors of the cloud by id. One that is not known yet is asked for when it is looked up.
+    """The flavors of the cloud by id. The lookup of an unknown flavor asks Nova.
 
-    :param nova: novaclient's client, of an administrator
+    :param nova: novaclient's client with administrator rights
     """
 
     def __init__(self, nova: Any) -> None:
@@ -33,7 +33,7 @@ class FlavorCatalogue(Mapping[str, Flavor]):
         self._known: dict[str, Flavor] | None = None
 
     def refresh(self) -> None:
-        """Take note of flavors that have come, changed or gone."""
+        """Read all flavors again."""
         found = {each.id: read_flavor(each) for each in self._nova.flavors.list(is_public=None)}
         with self._lock:
             self._known = found
@@ -63,8 +63,8 @@ class FlavorCatalogue(Mapping[str, Flavor]):
 
 
 def read_flavor(found: Any) -> Flavor:
-    """What one server of a flavor of Nova's needs."""
-    # Nova lists them from 2.61 on; that there are none is an answer as well.
+    """Return what one server of a flavor of Nova's needs."""
+    # Nova lists extra specs from 2.61 on. An empty list is an answer too.
     listed: Mapping[str, str] | None = getattr(found, "extra_specs", None)
     extra_specs = found.get_keys() if listed is None else listed
     disk_gb = found.disk + (getattr(found, "OS-FLV-EXT-DATA:ephemeral", 0) or 0) + -(-int(found.swap or 0) // 1024)
@@ -82,12 +82,12 @@ def read_flavor(found: Any) -> Flavor:
 
 @dataclass(frozen=True)
 class WantedFlavor:
-    """The flavor of a node set of a lease, as it should be.
+    """The flavor that a node set of a lease should have.
 
-    :ivar labels: how flavor and slots are called
-    :ivar resources: what the guest sees of each class
-    :ivar shared: whether there are slots
-    :ivar claims: whether a server counts on its host for what it needs; nothing has to be held then
+    :ivar labels: names of flavor and slots
+    :ivar resources: amount of each class that the guest sees
+    :ivar shared: whether the servers take slots
+    :ivar claims: whether a server claims what it needs on its host itself, so that nothing is held for it
     """
 
     labels: Labels
@@ -103,11 +103,11 @@ class WantedFlavor:
 
     @property
     def has_our_size(self) -> bool:
-        """Whether it is none that Blazar may have made, which stays as large as it was."""
+        """Whether its size is ours to set. A flavor that Blazar may have made keeps its size."""
         return names.lease_of_flavor(self.labels.flavor, self.labels.flavor_id) is not None
 
     def extra_specs(self, lease_id: str) -> dict[str, str]:
-        """Its extra specs; it has no others that begin with ``resources:``."""
+        """Return its extra specs, which include all that begin with ``resources:``."""
         needed = {} if self.claims else {VCPU: 0, MEMORY_MB: 0, DISK_GB: 0, names.ANCHOR: 1}
         if self.shared:
             needed[self.labels.slot_class] = 1
@@ -116,25 +116,27 @@ class WantedFlavor:
 
 
 class LeaseFlavors:
-    """Private flavors of leases. A server of a host that is shared takes a slot there, for which everything is held
-    already; one that has the host for itself claims what it needs, as any other server does, unless it stays there when
-    its lease makes room: nobody else could begin there then.
+    """The private flavors of leases.
 
-    :param nova: novaclient's client, of an administrator
+    A server on a shared host takes a slot, for which everything is held already. A server of a lease that has the host
+    for itself claims what it needs, as any other server does. The exception is a server that stays on the host when its
+    lease makes room, because no other server could start there then.
+
+    :param nova: novaclient's client with administrator rights
     """
 
     def __init__(self, nova: Any) -> None:
         self._nova = nova
 
     def ensure(self, lease_id: str, wanted: WantedFlavor, project_id: str) -> None:
-        """The flavor of a node set that the project may use. One that Blazar made becomes ours."""
+        """Create or change the flavor of a node set, and let the project use it. One that Blazar made becomes ours."""
         labels = wanted.labels
         try:
             flavor = self._nova.flavors.get(labels.flavor_id)
         except NotFound:
             flavor = self._create(wanted)
         if wanted.has_our_size and (flavor.ram, flavor.vcpus, flavor.disk) != wanted.size:
-            # Nova changes no flavor. Servers keep a copy of what they were made with.
+            # Nova cannot change a flavor. Servers keep a copy of the one that they were made with.
             self.remove([labels.flavor_id])
             flavor = self._create(wanted)
         extra_specs = wanted.extra_specs(lease_id)
@@ -147,7 +149,7 @@ class LeaseFlavors:
             self._nova.flavor_access.add_tenant_access(flavor, project_id)
 
     def remove(self, flavor_ids: Iterable[str]) -> None:
-        """Remove flavors of leases; their servers keep a copy of what they were made with."""
+        """Delete flavors of leases. Their servers keep a copy."""
         for flavor_id in flavor_ids:
             with suppress(NotFound):
                 self._nova.flavors.delete(flavor_id)

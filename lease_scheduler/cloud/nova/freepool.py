@@ -11,9 +11,9 @@ from lease_scheduler.nova import aggregates as metadata
 
 
 class Freepool:
-    """See the module. Hosts are called by their compute services here.
+    """See the module. Hosts are named by their compute services here.
 
-    :param name: of the aggregate
+    :param name: name of the aggregate
     """
 
     def __init__(self, aggregates: Aggregates, name: str) -> None:
@@ -23,35 +23,36 @@ class Freepool:
         self._pool: frozenset[str] | None = None
 
     def keep(self, pool: Collection[str], taken_out: Callable[[], Collection[str]]) -> None:
-        """Have it be the hosts of the pool, but for those that were taken out.
+        """Set the hosts of the aggregate to the pool, without those that are taken out.
 
-        :param taken_out: gives these
+        :param taken_out: returns the hosts that are taken out
         :raises InvalidValueError: another aggregate is the pool
         """
         self._refuse_mistake()
         with self._lock:
             self._pool = frozenset(pool)
             if not pool and self._aggregates.find(self._name) is None:
-                # There is nothing to keep others off, as after the service was uninstalled.
+                # An empty pool needs no aggregate. This is also the state after the service was uninstalled.
                 return
             self._aggregates.ensure(self._name, {metadata.POOL: "true"}, self._pool.difference(taken_out()))
 
     def hosts(self) -> frozenset[str]:
-        """Those that it has now."""
+        """Return the hosts that the aggregate has now."""
         found = self._aggregates.find(self._name)
         return frozenset() if found is None or self.mistake() is not None else found.hosts
 
     def mistake(self) -> str | None:
         """Return why the name is not that of the pool, or None.
 
-        Whoever names an aggregate of somebody else's must not have its hosts replaced, or the aggregate removed.
+        If the configuration names an aggregate of others by mistake, its hosts must not be replaced, nor must the
+        aggregate be removed.
         """
         found = self._aggregates.find(self._name)
         if found is not None and _is_pool(found):
             return None
         pools = sorted(each.name for each in self._aggregates.all() if _is_pool(each))
         if not pools:
-            # It is made, or taken over as it is, when the first host comes into the pool.
+            # It is created, or taken over with the hosts it has, when the first host comes into the pool.
             return None
         found_names = ", ".join(pools)
         return (
@@ -64,7 +65,7 @@ class Freepool:
             raise InvalidValueError("[nova] aggregate_freepool_name", mistake)
 
     def announce(self, starts: Mapping[str, int]) -> None:
-        """Have it say when leases begin on its hosts.
+        """Write into its metadata when leases start on its hosts.
 
         :param starts: compute service -> instant
         """
@@ -72,12 +73,12 @@ class Freepool:
         if found is None:
             return
         said = metadata.coming_metadata(starts)
-        # Nova removes what is none.
+        # Nova removes keys with the value None.
         outdated = {key: None for key in found.metadata if key.startswith(metadata.NEXT) and key not in said}
         self._aggregates.set_metadata(self._name, {**said, **outdated})
 
     def remove(self) -> None:
-        """Remove the aggregate; whatever hosts it has are everybody's.
+        """Remove the aggregate, so that its hosts are open to all.
 
         :raises InvalidValueError: another aggregate is the pool
         """
@@ -86,14 +87,14 @@ class Freepool:
             self._aggregates.remove(self._name)
 
     def take_out(self, hosts: Iterable[str]) -> None:
-        """Have it not have hosts for a while, as Blazar does while they are reserved."""
+        """Take hosts out for a while, as Blazar does while they are reserved."""
         with self._lock:
             self._aggregates.withdraw(self._name, hosts)
 
     def put_back(self, hosts: Iterable[str]) -> None:
-        """Have it have hosts again that were taken out."""
+        """Put hosts back that were taken out."""
         with self._lock:
-            # Before anybody has said what the pool is, it is what it was.
+            # Until the pool is set, the hosts are put back as they were.
             self._aggregates.add(self._name, [host for host in hosts if self._pool is None or host in self._pool])
 
 

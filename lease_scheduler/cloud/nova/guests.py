@@ -1,7 +1,7 @@
-"""Servers of nobody's lease that use hosts of the pool for as long as no lease needs them.
+"""Guests: servers without a lease that use hosts of the pool as long as no lease needs them.
 
-Their flavor says that they give way. They are shelved when a lease needs the room, and unshelved when there is room
-again; Nova's scheduler then finds them a host by the same rules as at first.
+Their flavor says that they make room. They are shelved when a lease needs the room, and unshelved when there is room
+again. nova-scheduler then finds them a host by the same rules as for a new server.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
 
-#: Tag of servers that were shelved for a lease and are to come back; an owner who removes it keeps his server shelved.
+#: Tag of servers that were shelved for a lease and will be unshelved. If a user removes it, the server stays shelved.
 TAG = "lease-preempted"
 
-#: Real seconds between two attempts to bring a server back, at first and at most.
+#: Real seconds between two attempts to unshelve a server, at first and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 30.0, 900.0
 
 
 class Guests:
-    """Makes room where guests are, and lets them come back.
+    """Shelves guests to make room, and unshelves them later.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
-    :param lost: tells Nova again what it has lost
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
+    :param lost: detects commands that Nova has lost
     """
 
     def __init__(self, nova: Any, listed: Callable[..., list[Any]], throttle: Throttle, lost: LostCommands) -> None:
@@ -43,17 +43,18 @@ class Guests:
         self._next_try: dict[str, tuple[float, float]] = {}
 
     def mark(self, servers: Iterable[Any]) -> None:
-        """Remember that servers are shelved for a lease, as far as Nova changes the tags of servers in their states."""
+        """Tag servers that are shelved for a lease, where Nova allows to change the tags in their states."""
         for server in servers:
             if TAG not in of.tags(server) and server.status in of.CAN_SHELVE:
                 of.command(lambda each: each.add_tag(TAG), server)
 
     def make_room(self, service: str, missing: Callable[[], Mapping[str, int]]) -> bool:
-        """Have guests on a compute service go, the youngest first and no more than have to; false if there are none.
+        """Shelve guests of a compute service, the youngest first and no more than necessary.
 
         :param service: name of the compute service
-        :param missing: gives resource class -> amount that is to come free. Asked when it is known who is going: Nova
-            gives back what a server had before it says that the server is gone
+        :param missing: returns resource class -> amount that must become free. It is called after the guests that are
+            going were found, because Nova frees what a server had before it shows the server as gone
+        :return: False if there are no guests
         """
         here = [each for each in self._listed(host=service) if of.is_guest(each)]
         going = [each for each in here if of.is_busy(each)]
@@ -80,15 +81,15 @@ class Guests:
         return bool(going or there)
 
     def send_away(self, server_id: str) -> None:
-        """Have a server shelved if it gives way: it has got onto a host that a lease has for itself."""
+        """Shelve a server on a host that a lease has for itself, if it is a guest."""
         for server in self._listed(uuid=server_id):
             if of.is_guest(server) and not of.is_busy(server):
-                LOG.warning("server %s has got onto a host that a lease has for itself, and is shelved", server_id)
+                LOG.warning("server %s is on a host that a lease has for itself; it is shelved", server_id)
                 self.mark([server])
                 of.command(self._nova.servers.shelve, server)
 
     def bring_back(self) -> None:
-        """Try to unshelve those that made room, each now and then; called at intervals."""
+        """Try to unshelve the guests that made room and are due for a try; called at intervals."""
         now = monotonic()
         found = {each.id: each for each in self._listed(tags=TAG)}
         with self._lock:
@@ -106,9 +107,10 @@ class Guests:
                 of.command(self._nova.servers.unshelve, server)
 
     def _is_due(self, server_id: str, now: float) -> bool:
-        """Whether to try now; Nova says only afterwards that there was no room, so the pauses become longer.
+        """Return whether to try to unshelve a server now.
 
-        Not at once, or it might take what it has just made free before the lease has.
+        Nova reports only afterwards that there was no room, so the pauses become longer. There is a pause before the
+        first try too. Without it the guest could take back its room before the lease has taken it.
         """
         with self._lock:
             due, pause = self._next_try.setdefault(server_id, (now + _FIRST_PAUSE, _FIRST_PAUSE))

@@ -1,6 +1,6 @@
-"""What Nova's versioned notifications hint at: plain values, read from messages that may say anything.
+"""Hints: plain values read from Nova's versioned notifications, which are not trusted.
 
-A hint says where to look, and no more. What is true is asked of Nova again.
+A hint only says where to look. The facts are then read from Nova's API.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import Any
 
 from lease_scheduler.nova.boots import FLAVOR_LEASE
 
-#: What Nova says of images that are brought to the hosts of an aggregate.
+#: Prefix of notifications of images that the hosts of an aggregate fetch into their caches.
 _CACHING = "aggregate.cache_images."
 
-#: Of actions on servers, those that are over.
+#: Suffixes of notifications of actions that are over.
 _OVER = (".end", ".error")
 
-#: Is a part of a deletion, which says itself when it is over.
+#: Part of a deletion, which has its own notification.
 _PART = "instance.shutdown.end"
 
 
 @dataclass(frozen=True)
 class ServiceHint:
-    """A service was registered or removed, enabled, disabled, or said to be down.
+    """A compute service was registered, removed, enabled, disabled or forced down.
 
-    :ivar host: its name, by which aggregates know it
+    :ivar host: its name, which aggregates also use
     """
 
     host: str
@@ -35,9 +35,9 @@ class ServiceHint:
 class ServerHint:
     """An action on a server is over.
 
-    :ivar lease_id: of the flavor, none if it is none of a lease
-    :ivar host: name of the compute service that has the server, or that says so if none has it any more
-    :ivar user_id: who asked for it
+    :ivar lease_id: lease of its flavor, or None for an ordinary flavor
+    :ivar host: name of the compute service that has the server, or that reports it if none has it any more
+    :ivar user_id: user who requested the action
     """
 
     event_type: str
@@ -52,7 +52,7 @@ class AggregateHint:
     """A host aggregate was changed or removed.
 
     :ivar number: its id
-    :ivar user_id: who did it
+    :ivar user_id: user who made the change
     """
 
     number: int
@@ -61,12 +61,12 @@ class AggregateHint:
 
 @dataclass(frozen=True)
 class CacheHint:
-    """Images are brought to the caches of the hosts of an aggregate, as somebody asked for.
+    """The hosts of an aggregate fetch images into their caches, on request.
 
     :ivar phase: ``start``, ``progress`` of one host, or ``end``
-    :ivar aggregate: its name
-    :ivar request_id: of the request for it
-    :ivar host: name of the compute service that is through with it
+    :ivar aggregate: name of the aggregate
+    :ivar request_id: id of the request
+    :ivar host: name of the compute service that has finished
     :ivar cached: ids of images that it has now, or had already
     """
 
@@ -81,11 +81,11 @@ Hint = ServiceHint | ServerHint | AggregateHint | CacheHint
 
 
 def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | None:
-    """What a notification hints at, none if it is of no interest or cannot be read.
+    """Return the hint of a notification, or None if it is of no interest or cannot be read.
 
-    :param publisher: such as ``nova-compute:node1``
-    :param payload: an object of Nova's in its serialised form
-    :param context: of the request that led to it
+    :param publisher: its sender, such as ``nova-compute:node1``
+    :param payload: an object of Nova's in serialised form
+    :param context: context of the request that caused it
     """
     data = _data(payload)
     subject, _, rest = event_type.partition(".")
@@ -98,11 +98,11 @@ def read(publisher: str, event_type: str, payload: Any, context: Any) -> Hint | 
         return ServiceHint(host) if host and data.get("binary") == "nova-compute" else None
     if subject == "instance" and rest.endswith(_OVER) and event_type != _PART:
         server_id = _text(data.get("uuid"))
-        # Its host forgets a server before it says that it is off.
+        # A compute service clears the host of a server before it notifies of the offload. The publisher still names it.
         host = _text(data.get("host")) or _compute(publisher)
         return ServerHint(event_type, server_id, _lease(data), host, user_id) if server_id else None
     if subject == "compute_task" and rest.endswith(_OVER):
-        # Said if no host is found, when no compute service says anything.
+        # Sent when no host is found, in which case no compute service sends anything.
         server_id = _text(data.get("instance_uuid"))
         lease_id = _lease(_data(data.get("request_spec")))
         return ServerHint(event_type, server_id, lease_id, user_id=user_id) if server_id else None
@@ -121,7 +121,7 @@ def _cache_hint(phase: str, data: Mapping[str, Any], request_id: str | None) -> 
 
 
 def _data(payload: Any) -> Mapping[str, Any]:
-    """The fields of an object of Nova's."""
+    """Return the fields of an object of Nova's."""
     found = payload.get("nova_object.data") if isinstance(payload, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 

@@ -1,4 +1,4 @@
-"""What is held for a lease on hosts that it shares: capacity in Placement, slots for its servers, and their flavors."""
+"""Holding of shared hosts: capacity in Placement, slots for the servers of a lease, and their flavors."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ LOG = logging.getLogger(__name__)
 #: Modes of preemption in which servers stay on their hosts.
 _STAYING = frozenset({PreemptionMode.STOP, PreemptionMode.SUSPEND})
 
-#: Gives how the flavor and the slots of each node set of a lease are called.
+#: Returns the names of flavor and slots of each node set of a lease.
 LabelsOf = Callable[[Order], Mapping[int, Labels]]
 
 #: Provider -> class -> amount.
 Amounts = Mapping[str, Mapping[str, int]]
 
-#: Gives how many servers claim for themselves what a VM would need: node set and compute host -> number.
+#: Returns how many servers claim what a VM would need themselves: node set and compute host -> number.
 ClaimsOf = Callable[[Order], Mapping[tuple[int, str], int]]
 
 
 class Holding:
     """See the module.
 
-    :param labels_of: gives the names of flavors and slots
-    :param claims_of: gives the servers for which nothing must be held
+    :param labels_of: returns the names of flavors and slots
+    :param claims_of: returns the servers for which nothing must be held
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class Holding:
         self._claims_of = claims_of
 
     def hold(self, order: Order, waited: int) -> bool:
-        """What the lease shares hosts for is held, and there is a slot for each of its servers.
+        """Hold what a lease needs on shared hosts, with a slot for each of its servers. Return whether that is done.
 
-        :param waited: seconds since it was to be done first
-        :raises HostsOccupiedError: others are on its hosts, and do not give way
+        :param waited: seconds since the operation began
+        :raises HostsOccupiedError: servers on its hosts do not make room
         """
         found = lease_parts.vms(order)
         shared = [vm for vm in found if not vm.has_whole_host]
@@ -96,7 +96,7 @@ class Holding:
                 before = self._hold(order, vm, {self._nodes.node(vm.host).provider_id: lease_parts.held(vm)})
                 if before is not None:
                     new.append((vm, before))
-            # A host of a lease that runs may have shrunk, which changes nothing for what it has there already.
+            # If a host has shrunk, a running lease still keeps what it has there, so only what is new is checked.
             self._check([vm for vm, _ in new] if runs_already else to_hold)
         except NoRoomError as error:
             LOG.info("lease %s waits for capacity on its hosts: %s", order.lease_id, error)
@@ -112,7 +112,7 @@ class Holding:
             if occupied:
                 raise HostsOccupiedError(occupied) from error
             if not runs_already and not any(guests_go):
-                # Another lease has not given it back yet; what is held elsewhere might be what that waits for.
+                # Another lease has the capacity and may itself wait for what is held here, so that is released.
                 for vm in to_hold:
                     self._placement.release(names.consumer(order.lease_id, vm.number))
             return False
@@ -124,9 +124,9 @@ class Holding:
         return self._placement.hold(consumer_id, amounts, order.document.project_id, order.document.user_id)
 
     def _check(self, vms: Iterable[lease_parts.Vm]) -> None:
-        """What is held for some VMs is really there.
+        """Check that what is held for VMs really exists.
 
-        :raises NoRoomError: Placement has given somebody else the same
+        :raises NoRoomError: Placement has given the same capacity to others too
         """
         classes: dict[str, set[str]] = {}
         for vm in vms:
@@ -138,7 +138,7 @@ class Holding:
                 raise NoRoomError(f"host {host} has been given away more than once: {amounts} too much")
 
     def _retreat(self, order: Order, new: Iterable[tuple[lease_parts.Vm, Amounts]]) -> None:
-        """Hold what was held before, so that the next attempt finds out whether there is room then."""
+        """Restore what was held before, so that the next attempt checks again whether there is room."""
         for vm, before in new:
             if not before:
                 self._placement.release(names.consumer(order.lease_id, vm.number))
@@ -149,10 +149,13 @@ class Holding:
                 LOG.info("lease %s holds more than it had for VM %d: %s", order.lease_id, vm.number, error)
 
     def _make_room(self, order: Order, vms: Sequence[lease_parts.Vm], waited: int) -> bool:
-        """Have guests go from a host that has no room for these VMs at present; whether some do."""
+        """Make room for VMs on a host. Return whether guests are leaving it.
+
+        :raises HostsOccupiedError: ordinary servers are in the way and do not make room
+        """
         node = self._nodes.node(vms[0].host)
         has_already = self._placement.consumers_on(node.provider_id)
-        # Also what is held already may have been given away once more.
+        # With amount 0, capacity that is held already but overdrawn counts as missing.
         needed: Counter[str] = Counter({name: 0 for vm in vms for name in lease_parts.held(vm)})
         for vm in vms:
             if names.consumer(order.lease_id, vm.number) not in has_already:
@@ -161,16 +164,16 @@ class Holding:
             return False
         if self._guests.make_room(node.service, lambda: self._placement.missing(node.provider_id, needed)):
             return True
-        LOG.info("lease %s: nobody on host %s gives way", order.lease_id, node.name)
+        LOG.info("lease %s: no server on host %s makes room", order.lease_id, node.name)
         self._intruders.make_room(
             node.name, node.service, lambda: self._placement.missing(node.provider_id, needed), waited
         )
         return False
 
     def leave(self, known: Known, services: Iterable[str]) -> frozenset[str]:
-        """Hold nothing of a lease on some hosts any more, and have no slots there.
+        """Release what is held for a lease on some hosts, and remove its slots there.
 
-        :return: compute services on which servers that are switched off or suspended still have their slots
+        :return: compute services on which servers still have their slots, such as stopped or suspended ones
         """
         consumers = {names.consumer(known.lease_id, number) for number in range(known.vms)}
         classes = [names.slot_class(known.lease_id, number) for number in range(known.node_sets)]
@@ -187,14 +190,14 @@ class Holding:
         return frozenset(in_use)
 
     def remove(self, known: Known) -> None:
-        """Remove flavors and classes of a lease of which no slots are left."""
+        """Remove the flavors and resource classes of a lease that has no slots any more."""
         self._flavors.remove(names.flavor_id(known.lease_id, number) for number in range(known.node_sets))
         for number in range(known.node_sets):
             self._placement.remove_class(names.slot_class(known.lease_id, number))
 
 
 def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]:
-    """The flavors that a lease has while it runs."""
+    """Return the flavors that a lease has while it runs."""
     assert order.request is not None and order.document is not None
     found = lease_parts.vms(order)
     first_of_set = {vm.node_set: vm for vm in reversed(found)}
@@ -208,7 +211,7 @@ def flavors_of(order: Order, labels: Mapping[int, Labels]) -> list[WantedFlavor]
 
 
 def without(vms: Sequence[lease_parts.Vm], claiming: Mapping[tuple[int, str], int]) -> list[lease_parts.Vm]:
-    """Those that are left when as many of each node set and host as claim for themselves are left out."""
+    """Return the VMs without as many of each node set and host as have servers that claim for themselves."""
     left = Counter(claiming)
     found = []
     for vm in vms:

@@ -1,4 +1,4 @@
-"""Compute hosts: what Nova and Placement say of them."""
+"""Compute hosts, as Nova and Placement describe them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _DISABLED = "COMPUTE_STATUS_DISABLED"
 
 @dataclass(frozen=True)
 class Node:
-    """How services call a compute host.
+    """The names of a compute host in Nova and Placement.
 
-    :ivar name: of the hypervisor, which is also that of its resource provider
-    :ivar service: name of its compute service, by which aggregates know it
-    :ivar provider_id: of its resource provider
+    :ivar name: name of the hypervisor and of its resource provider
+    :ivar service: name of its compute service, which aggregates use
+    :ivar provider_id: id of its resource provider
     """
 
     name: str
@@ -34,7 +34,7 @@ class Node:
 class Hosts:
     """The compute hosts of the cloud.
 
-    :param nova: novaclient's client, of an administrator; compute API 2.87 at most, which still tells facts of the CPU
+    :param nova: novaclient's client with administrator rights and compute API 2.87 or older, which shows CPU facts
     """
 
     def __init__(self, nova: Any, placement: Placement) -> None:
@@ -44,7 +44,7 @@ class Hosts:
         self._nodes: dict[str, Node] = {}
 
     def node(self, name: str) -> Node | None:
-        """How a compute host is called elsewhere; none if there is no such host."""
+        """Return the names of a compute host, or None if there is no such host."""
         with self._lock:
             known = self._nodes.get(name)
         if known is not None:
@@ -55,16 +55,16 @@ class Hosts:
             return self._nodes.get(name)
 
     def services(self) -> Mapping[str, str]:
-        """Name of the hypervisor by that of its compute service."""
+        """Return compute service -> name of its hypervisor."""
         with self._lock:
             return {node.service: node.name for node in self._nodes.values()}
 
     def is_up(self, service: str) -> bool:
-        """Whether a compute service is there, enabled or not."""
+        """Return whether a compute service is up, enabled or not."""
         return any(each.state == "up" for each in self._nova.services.list(host=service, binary="nova-compute"))
 
     def describe(self, names: Collection[str] | None = None) -> list[Hypervisor]:
-        """All hosts, or those of the names that there are."""
+        """Return the hosts with these names that exist, or all."""
         zones = self._zones()
         listed = [each for each in self._nova.hypervisors.list() if names is None or each.hypervisor_hostname in names]
         return [self._describe(each, zones) for each in listed]
@@ -76,7 +76,7 @@ class Hosts:
         return node
 
     def _zones(self) -> Mapping[str, str]:
-        """Availability zone by compute service."""
+        """Return compute service -> availability zone."""
         return {each.host: each.zone for each in self._nova.services.list(binary="nova-compute")}
 
     def _describe(self, found: Any, zones: Mapping[str, str]) -> Hypervisor:
@@ -91,7 +91,7 @@ class Hosts:
             local_gb=inventories.get(DISK_GB, {}).get("total", 0),
             capacity={**{name: amount for name, amount in capacity.items() if amount}, HOST_SHARE: WHOLE_HOST},
             max_unit={name: inventory["max_unit"] for name, inventory in inventories.items() if name in capacity},
-            # Nova says with it that a service is disabled, which is told otherwise.
+            # Nova marks a disabled service with it. That is reported as an event instead.
             traits=tuple(sorted(self._placement.traits(node.provider_id) - {_DISABLED})),
             hypervisor_type=found.hypervisor_type,
             hypervisor_version=int(found.hypervisor_version),

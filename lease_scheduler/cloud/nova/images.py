@@ -18,13 +18,13 @@ from lease_scheduler.cloud.driver import ImageFacts
 _MB = 1024 * 1024
 _MB_PER_GB = 1024
 
-#: Real seconds that Glance may take; a lease that is asked for waits for it.
+#: Longest wait for Glance in real seconds. Requests for leases wait for it.
 _PATIENCE = 10.0
 
-#: How Glance takes changes of an image.
+#: Content type of changes of an image.
 _PATCH = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
 
-#: Images of one owner that have the properties of one server; more than a page are never needed.
+#: Page size of a list of images that have the owner and properties of one server. One page is always enough.
 _PAGE = 25
 
 
@@ -32,8 +32,8 @@ _PAGE = 25
 class Image:
     """An image as Glance lists it.
 
-    :ivar owner: id of the project to which it belongs, None if it belongs to none
-    :ivar age: seconds since it was made
+    :ivar owner: id of its project, or None
+    :ivar age: seconds since it was created
     """
 
     image_id: str
@@ -50,16 +50,16 @@ class Image:
 class GlanceImages:
     """See the module.
 
-    :param glance: gives what asks Glance, as an administrator
+    :param glance: returns an adapter for Glance with administrator rights
     """
 
     def __init__(self, glance: Callable[[], Adapter]) -> None:
         self._glance = glance
 
     def facts(self, image_id: str) -> ImageFacts:
-        """Return what Glance says of an image.
+        """Return what Glance says about an image.
 
-        What has to be copied is what is stored, or else the disk that comes of it.
+        The size to copy is that of what is stored or, if that is not known, the size of the disk.
         """
         try:
             found: dict[str, Any] = self._glance().get(_path(image_id), timeout=_PATIENCE).json()
@@ -77,12 +77,12 @@ class GlanceImages:
 
     @property
     def own_project(self) -> str | None:
-        """Id of the project to which images belong that the service itself makes."""
+        """Id of the service's own project, which owns the images that it makes itself."""
         found: str | None = self._glance().get_project_id()
         return found
 
     def find(self, owner: str, **properties: str) -> list[Image]:
-        """The images of a project that have all of these properties."""
+        """Return the images of a project that have all of these properties."""
         query = urlencode({"owner": owner, "limit": _PAGE, **properties})
         listed = self._glance().get(f"/v2/images?{query}", timeout=_PATIENCE).json()["images"]
         now = datetime.now(UTC)
@@ -97,12 +97,12 @@ class GlanceImages:
         ]
 
     def change(self, image_id: str, **values: Any) -> None:
-        """Give attributes and properties of an image new values; an image that has gone is left alone."""
+        """Set attributes and properties of an image, if it exists."""
         changes = [{"op": "add", "path": f"/{name}", "value": value} for name, value in values.items()]
         self._unless_gone("PATCH", image_id, data=json.dumps(changes), headers=_PATCH)
 
     def delete(self, image_id: str) -> None:
-        """Remove an image, if it is there."""
+        """Delete an image, if it exists."""
         self._unless_gone("DELETE", image_id)
 
     def _unless_gone(self, method: str, image_id: str, **options: Any) -> None:

@@ -1,4 +1,7 @@
-"""Looks now and then, and where there is a hint, at what is dear to ask for: sizes, aggregates, misplaced servers."""
+"""Inspection of what is expensive to ask for: sizes of hosts, aggregates, misplaced servers.
+
+Everything is inspected at intervals, and single hosts and aggregates when there is a hint.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ from lease_scheduler.cloud.observations import AggregateChange, Stranger
 
 LOG = logging.getLogger(__name__)
 
-#: Who is told: of hosts of the pool, by name, that may have another size or other traits now; of an aggregate that is
-#: not as it was; of a server that is where it must not be.
+#: Called with the names of hosts of the pool that may have another size or other traits; with an aggregate that has
+#: changed; with a server that is where it must not be.
 OnHosts = Callable[[frozenset[str]], None]
 OnAggregate = Callable[[AggregateChange], None]
 OnStranger = Callable[[Stranger], None]
@@ -30,10 +33,10 @@ def _ignore(_: Any) -> None:
 
 
 class Inspector:
-    """See the module. It has a thread of its own, so that a long look delays no other news.
+    """See the module. It has a thread of its own, so that a long inspection delays no other events.
 
-    :param nova: novaclient's client, of an administrator
-    :param interval: real seconds between two looks at everything
+    :param nova: novaclient's client with administrator rights
+    :param interval: real seconds between two inspections of everything
     """
 
     def __init__(
@@ -61,9 +64,9 @@ class Inspector:
         on_stranger: OnStranger | None = None,
         overdrafts: Overdrafts | None = None,
     ) -> None:
-        """Begin to look; calls come from a thread of the inspector's.
+        """Begin to inspect. Calls come from the inspector's thread.
 
-        :param overdrafts: looks for what was given away more than once, too; none to leave that out
+        :param overdrafts: looks for overdrawn capacity; None leaves that out
         """
         self._overdrafts = overdrafts
         self._on_hosts = on_hosts or _ignore
@@ -74,7 +77,7 @@ class Inspector:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop inspecting."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -83,7 +86,7 @@ class Inspector:
             self._thread = None
 
     def hint_at_host(self, service: str) -> None:
-        """Have the servers on a host looked at soon.
+        """Inspect the servers on a host soon.
 
         :param service: name of its compute service
         """
@@ -92,7 +95,7 @@ class Inspector:
             self._changed.notify_all()
 
     def hint_at_aggregate(self, number: int) -> None:
-        """Have an aggregate looked at soon.
+        """Inspect an aggregate soon.
 
         :param number: its id
         """
@@ -111,7 +114,7 @@ class Inspector:
                 hosts, self._hosts = self._hosts, set()
                 aggregates, self._aggregates = self._aggregates, set()
             if monotonic() >= due:
-                # Either of both services may be away.
+                # Each on its own, because Placement or Nova may not answer.
                 self._try(self._look_at_placement)
                 self._try(self._look_at_aggregates)
                 if self._overdrafts is not None:

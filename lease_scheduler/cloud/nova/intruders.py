@@ -1,8 +1,8 @@
-"""Ordinary servers on hosts that a lease is to have: they have no right to be there, and do not give way by themselves.
+"""Intruders: ordinary servers on hosts that a lease needs, which do not make room by themselves.
 
-They were forced there by an administrator, were there before the host came into the pool, or use an
-``on_demand_horizon`` that did not see the lease coming. What is done with them is the operator's choice; whatever they
-choose, a lease does not wait for them for ever.
+An administrator forced them there, they were there before the host came into the pool, or they came within an
+``on_demand_horizon`` before the lease was known. The operator chooses what is done with them. In any case, a lease does
+not wait for them for ever.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
 
-#: How often a server is told to go before that counts as impossible.
+#: Maximum number of attempts to move or shelve a server.
 _ATTEMPTS = 4
 
-#: Seconds that leases have to give capacity back before ordinary servers count as what is in the way.
+#: Seconds in which other leases may release capacity before ordinary servers count as being in the way.
 _LEAVING_TIME = 10
 
 
 class Intruders:
-    """Has them go, as far as the operator allows.
+    """Moves or shelves intruders, if the operator allows.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
-    :param guests: remembers who is to come back
-    :param lost: tells Nova again what it has lost
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
+    :param guests: marks servers that are unshelved later
+    :param lost: detects commands that Nova has lost
     """
 
     def __init__(
@@ -55,15 +55,15 @@ class Intruders:
         self._options = options
         self._lock = Lock()
         self._attempts: Counter[str] = Counter()
-        # Servers that were told to leave a host -> its name.
+        # Server that was told to leave a host -> name of that host.
         self._left: dict[str, str] = {}
 
     def clear(self, host: str, servers: Iterable[Any], late: int) -> bool:
-        """Have these servers leave a host; return whether there are none.
+        """Make these servers leave a host. Return whether all have left.
 
         :param host: name of the compute host
-        :param late: seconds since the operation should have been over, negative if it still has time
-        :raises HostsOccupiedError: one of them does not go
+        :param late: seconds since the planned end of the operation, negative before it
+        :raises HostsOccupiedError: a server does not leave
         """
         present = {each.id: each for each in servers}
         staying = [each for each in present.values() if not self._sent_away(each, late)]
@@ -73,24 +73,24 @@ class Intruders:
 
     @staticmethod
     def refuse(host: str, servers: Iterable[Any]) -> None:
-        """Say that a host cannot be had.
+        """Report that a host is not available because of these servers.
 
         :raises HostsOccupiedError: always
         """
         raise HostsOccupiedError({host: [each.id for each in servers]})
 
     def is_patience_over(self, late: int) -> bool:
-        """Return whether nobody waits any longer for servers that should have gone."""
+        """Return whether the wait for servers that should have left is over."""
         return late > self._options.intruder_patience
 
     def make_room(self, host: str, service: str, missing: Callable[[], Mapping[str, int]], waited: int) -> None:
-        """Have as many ordinary servers go from a shared host as are in the way of a lease, the youngest first.
+        """Make as many ordinary servers leave a shared host as are in the way of a lease, the youngest first.
 
         :param host: name of the compute host
         :param service: name of its compute service
-        :param missing: gives resource class -> amount that is to come free
+        :param missing: returns resource class -> amount that must become free
         :param waited: seconds for which the lease has waited for its capacity
-        :raises HostsOccupiedError: they are in the way and do not go
+        :raises HostsOccupiedError: a server is in the way and does not leave
         """
         here = [each for each in self._listed(host=service) if of.is_ordinary(each) and each.status != of.OFFLOADED]
         still = Counter({name: amount for name, amount in missing().items() if amount > 0})
@@ -100,21 +100,21 @@ class Intruders:
                 in_the_way.append(each)
                 still.subtract(of.claims(each))
         if any(amount > 0 for amount in still.values()) or not in_the_way:
-            # Others have not given back yet what the lease is to have: what is in the way is seen when they have.
+            # Other leases have not released yet what this one needs. Only then can one tell what is in the way.
             return
-        # Whoever had the capacity before may be giving it back at this moment.
+        # The lease that had the capacity before may be releasing it at this moment.
         if waited > _LEAVING_TIME:
             self.clear(host, in_the_way, waited)
 
     def send_away(self, server: Any) -> None:
-        """Have a server go from a host that a lease has for itself, if the operator wants that."""
+        """Make an ordinary server leave a host that a lease has for itself, if the operator allows."""
         if of.is_ordinary(server) and not of.is_busy(server):
             self._sent_away(server, 0)
 
     def _is_confirmed(self, host: str) -> bool:
-        """Return whether nothing is kept on a host for servers that have left it.
+        """Return whether a host keeps no room for servers that have left it.
 
-        What is not running is migrated as by a resize, which waits for a confirmation and keeps its place until then.
+        A server that does not run is migrated like a resize, which keeps its room on the old host until confirmed.
         """
         with self._lock:
             gone = [server_id for server_id, left in self._left.items() if left == host]
@@ -136,7 +136,7 @@ class Intruders:
             self._left.pop(server_id, None)
 
     def _sent_away(self, server: Any, late: int) -> bool:
-        """Tell a server to go, or see how far it is; return false if it does not go."""
+        """Make a server leave its host, or check how far it is. Return False if it does not leave."""
         if self._options.intruders is IntruderAction.REFUSE:
             return False
         if self.is_patience_over(late):
@@ -154,7 +154,10 @@ class Intruders:
         if not self._may_try_again(server):
             return False
         LOG.warning(
-            "server %s is in the way of a lease on %s: %s", server.id, of.host(server), self._options.intruders.value
+            "server %s is in the way of a lease on %s; action: %s",
+            server.id,
+            of.host(server),
+            self._options.intruders.value,
         )
         with self._lock:
             self._left[server.id] = str(of.host(server))

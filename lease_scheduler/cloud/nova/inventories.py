@@ -1,4 +1,4 @@
-"""Follows inventories and traits of compute hosts. Placement sends no notifications, but counts every change."""
+"""Detection of changes of inventories and traits of hosts. Placement sends no notifications, but counts changes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from keystoneauth1.adapter import Adapter
 
 from lease_scheduler.cloud.nova.placement import Placement
 
-#: Resource providers came with their parents in 1.14, without which children would look like hosts.
+#: From 1.14 on, a resource provider shows its parent, which tells children from hosts.
 _MICROVERSION = "1.38"
 
-#: Set by Nova on the provider of a host whose service is disabled, which is told as such.
+#: Set by Nova on the provider of a host whose service is disabled. That is reported as an event of its own.
 _IS_DISABLED = "COMPUTE_STATUS_DISABLED"
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What leases are planned with."""
+    """What plans depend on."""
 
     inventories: Mapping[str, Mapping[str, Any]]
     traits: frozenset[str]
@@ -28,8 +28,8 @@ class _Facts:
 class Inventories:
     """See the module.
 
-    :param adapter: asks the service ``placement``
-    :param pool: names of the hosts that are followed
+    :param adapter: adapter for the service ``placement``
+    :param pool: returns the names of the hosts that are followed
     """
 
     def __init__(self, adapter: Adapter, placement: Placement, pool: Callable[[], Collection[str]]) -> None:
@@ -40,17 +40,17 @@ class Inventories:
         self._facts: dict[str, _Facts] = {}
 
     def forget(self, names: Iterable[str]) -> None:
-        """Have hosts count as changed the next time."""
+        """Make hosts count as changed the next time."""
         for name in names:
             self._generations.pop(name, None)
             self._facts.pop(name, None)
 
     def changed(self) -> frozenset[str]:
-        """Names of the hosts that may not be as they were the last time.
+        """Return the names of the hosts that may have changed since the last call.
 
-        Surely those that are: any of which nothing is known yet, and any of which another total, reserve, ratio or
-        trait is known now. One question for all, and two more for each on which anything at all was changed; that is
-        every boot and every end of a server.
+        These are hosts of which nothing was known, and hosts of which a total, reserve, ratio or trait differs. This
+        takes one request, and two more for each provider that changed in any way, which each boot and each end of a
+        server causes.
         """
         pool = frozenset(self._pool())
         if not pool:
@@ -69,12 +69,12 @@ class Inventories:
                 facts[name] = found = self._read(provider_id)
                 if found != known:
                     changed.add(name)
-        # Not before all could be read, so that nothing is missed when one could not.
+        # Only after all were read, so that no change is missed when a request fails.
         self._generations, self._facts = generations, facts
         return frozenset(changed)
 
     def _hosts(self, pool: Collection[str]) -> dict[str, tuple[str, int]]:
-        """Id and generation of the provider of each host of the pool that has one."""
+        """Return host -> id and generation of its provider, for hosts of the pool that have one."""
         listed = self._adapter.get("/resource_providers", microversion=_MICROVERSION).json()["resource_providers"]
         return {
             each["name"]: (each["uuid"], each["generation"])

@@ -1,4 +1,4 @@
-"""What a lease needs of each of its hosts, as Nova and Placement have to be told."""
+"""The parts of a lease that Nova and Placement must know: its VMs, reservations and floating IPs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lease_scheduler.records.documents import ReservationRecord
 class Vm:
     """A VM of a lease.
 
-    :ivar number: among all of the lease
+    :ivar number: its position among all VMs of the lease
     :ivar node_set: number of its node set
     :ivar host: name of its compute host
     :ivar resources: what it needs
-    :ivar servers: how many servers it stands for; instances that are to be on one host are planned as one VM
+    :ivar servers: number of servers that it stands for; instances that must share a host are planned as one VM
     """
 
     number: int
@@ -31,7 +31,7 @@ class Vm:
 
     @property
     def has_whole_host(self) -> bool:
-        """Whether nobody else may be on its host; it then claims ordinarily, and the filter keeps others away."""
+        """Whether no others may be on its host. Its server then claims ordinarily, and the filter keeps others off."""
         return self.resources.get(HOST_SHARE) == WHOLE_HOST
 
 
@@ -49,28 +49,28 @@ class LeasePart:
 
     @property
     def reservation_id(self) -> str:
-        """The id by which its consumer knows it."""
+        """Its id, which its project knows."""
         return self.record.reservation_id
 
     @property
     def has_whole_hosts(self) -> bool:
-        """Whether it is one of hosts, not of instances."""
+        """Whether it reserves hosts rather than instances."""
         return any(vm.has_whole_host for vm in self.vms)
 
     @property
     def server_group_id(self) -> str | None:
-        """Of the group of its servers, none if it does not matter which of them are together."""
+        """Id of its server group, or None if it states no affinity."""
         found: str | None = self.record.terms.get("server_group_id")
         return found
 
 
 def vms(order: Order) -> list[Vm]:
-    """The VMs that a lease has hosts for; addresses are none."""
+    """Return the VMs of a lease that have hosts. Floating IPs are not VMs."""
     return [vm for vm in planned_vms(order) if vm.host not in order.without]
 
 
 def planned_vms(order: Order) -> list[Vm]:
-    """The VMs of a lease, those included whose hosts it does without at present."""
+    """Return all VMs of a lease, including those whose hosts it is without at present."""
     assert order.request is not None
     nodes = [
         (number, node_set.resources)
@@ -86,9 +86,9 @@ def planned_vms(order: Order) -> list[Vm]:
 
 
 def places(order: Order) -> list[tuple[int, Vm]]:
-    """The VM of each server of a lease, with the number of the server, by which it is found again.
+    """Return the number and the VM of each server of a lease. The number identifies the server later.
 
-    Those are included whose hosts the lease does without at present: the others keep their numbers.
+    VMs whose hosts the lease is without at present are included, so that the others keep their numbers.
     """
     return list(enumerate(vm for vm in planned_vms(order) for _ in range(vm.servers)))
 
@@ -103,7 +103,7 @@ class Address:
 
 
 def addresses(order: Order) -> list[Address]:
-    """The floating IPs of a lease, which the plan has among its hosts."""
+    """Return the floating IPs of a lease, which the plan counts among its hosts."""
     found = []
     for record, _ in _reservations(order):
         if "network_id" in record.terms:
@@ -113,7 +113,7 @@ def addresses(order: Order) -> list[Address]:
 
 
 def parts(order: Order) -> list[LeasePart]:
-    """The reservations of a lease that have VMs."""
+    """Return the reservations of a lease that have VMs."""
     found = vms(order)
     of_sets = ((record, node_sets) for record, node_sets in _reservations(order))
     each = [
@@ -124,7 +124,7 @@ def parts(order: Order) -> list[LeasePart]:
 
 
 def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
-    """Each with the numbers of its node sets."""
+    """Return the reservations of a lease with the numbers of their node sets."""
     found = []
     first = 0
     for record in order.document.reservations if order.document is not None else ():
@@ -134,7 +134,7 @@ def _reservations(order: Order) -> list[tuple[ReservationRecord, range]]:
 
 
 def _together(order: Order) -> dict[int, int]:
-    """Node sets of which each VM stands for several servers."""
+    """Return node set -> servers per VM, for node sets whose VMs stand for several servers."""
     return {
         number: int(record.terms["amount"])
         for record, node_sets in _reservations(order)
@@ -144,19 +144,19 @@ def _together(order: Order) -> dict[int, int]:
 
 
 def held(vm: Vm) -> dict[str, int]:
-    """Class -> amount that is to be held for a VM, so that nobody else takes it."""
+    """Return class -> amount to hold for a VM, so that others do not take it."""
     return {} if vm.has_whole_host else {name: amount for name, amount in vm.resources.items() if name != HOST_SHARE}
 
 
 def of_server(vm: Vm) -> dict[str, int]:
-    """Class -> amount that each server of a VM sees."""
+    """Return class -> amount that each server of a VM sees."""
     return {name: amount // vm.servers for name, amount in vm.resources.items()}
 
 
 def slots(found: Sequence[Vm], labels: Mapping[int, Labels]) -> dict[str, Mapping[str, int]]:
-    """Host -> class of slots -> how many servers of the lease may be there.
+    """Return host -> class of slots -> number of servers of the lease that may be there.
 
-    :param labels: of each node set
+    :param labels: names of flavor and slots by node set
     """
     numbers: dict[str, Counter[str]] = {}
     for vm in found:
@@ -166,6 +166,6 @@ def slots(found: Sequence[Vm], labels: Mapping[int, Labels]) -> dict[str, Mappin
 
 
 def hosts(found: Sequence[Vm], *, exclusive: bool) -> frozenset[str]:
-    """The hosts that a lease has for itself, or those that it shares with others."""
+    """Return the hosts that a lease has for itself, or those that it shares with others."""
     whole = frozenset(vm.host for vm in found if vm.has_whole_host)
     return whole if exclusive else frozenset(vm.host for vm in found) - whole

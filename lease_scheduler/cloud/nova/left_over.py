@@ -1,4 +1,4 @@
-"""Removes what belongs to no lease, thing by thing: what remembers them together may be gone."""
+"""Removal of things that belong to no lease, one by one. The aggregate that tells which belong together may be gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.cloud.nova.server_groups import ServerGroups
 
 LOG = logging.getLogger(__name__)
 
-#: In which order: a class has no inventories any more when it is removed.
+#: Order of removal. A class can only be removed after its inventories.
 _ORDER = (
     Kind.CONSUMER,
     Kind.FLAVOR,
@@ -30,9 +30,9 @@ _ORDER = (
 
 
 class LeftOver:
-    """See the module. Servers are not removed here: they go with all else of their lease.
+    """See the module. Servers are not removed here. They go with the rest of their lease.
 
-    :param end_trust: removes a trust, if it is there
+    :param end_trust: deletes a trust, if it exists
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class LeftOver:
         return removed
 
     def remove_providers(self) -> frozenset[str]:
-        """Remove the providers of slots, which are empty; return the names of their hosts."""
+        """Remove the providers of slots, which are empty. Return the names of their hosts."""
         hosts = set()
         for name, (provider_id, _) in self._placement.providers().items():
             host = names.host_of_slots_provider(name, provider_id)
@@ -94,7 +94,7 @@ class LeftOver:
         resource_class = each.name.rpartition(" ")[2]
         self._placement.remove_slots(each.reference, [resource_class])
         if each.lease_id is None:
-            # The class of a reservation has that of Blazar's; nobody else has slots of ours.
+            # The class of a reservation. Only our own providers have slots of it.
             self._placement.remove_class(resource_class)
 
     def _remove_image(self, each: Difference) -> None:

@@ -1,4 +1,4 @@
-"""All servers that satisfy a query, page by page."""
+"""List of all servers that satisfy a query, page by page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 
 def all_servers(nova: Any, **query: object) -> list[Any]:
-    """Return novaclient's servers, of all projects, in as few requests as there are pages.
+    """Return the servers of all projects that satisfy a query, as novaclient's objects.
 
-    Nova says itself whether there is another page; novaclient, told to list all, asks for one more each time to see
-    that it is empty.
+    This takes one request a page. Nova says whether there is another page, but novaclient, when it lists all, always
+    requests one more and finds it empty.
 
-    :param query: as Nova's API has it, such as ``host`` or ``tags``
+    :param query: parameters of Nova's API, such as ``host`` or ``tags``
     """
     found: list[Any] = []
     wanted = {"all_tenants": 1, **query}

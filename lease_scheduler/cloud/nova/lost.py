@@ -1,9 +1,9 @@
-"""Commands that Nova has lost: the server is busy for ever, and nobody does anything with it.
+"""Commands that Nova has lost, which leave a server busy for ever.
 
-Nova's API writes down that a server is busy before it sends the message that has it done. If the API ends in between,
-or the message broker loses what it has, nothing follows, and Nova takes no other command for the server. Whoever
-carries a command out writes down that he has begun (the events of Nova's instance actions), so that this can be told
-from work that takes long.
+Nova's API records that a server is busy before it sends the message for the work. If the API ends in between, or the
+message broker loses the message, nothing follows, and Nova takes no other command for the server. A service that
+carries out a command records that it has begun (the events of Nova's instance actions). That tells a lost command from
+work that takes long.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lease_scheduler.cloud.nova import server as of
 
 LOG = logging.getLogger(__name__)
 
-#: What takes as long as there is to be copied: disks to and from the image store, memory, disks to other hosts.
+#: Tasks that take as long as their data is large: disks to and from the image store, memory, disks to other hosts.
 _COPYING = frozenset(
     {
         *("shelving_image_pending_upload", "shelving_image_uploading"),
@@ -33,17 +33,17 @@ _COPYING = frozenset(
     }
 )
 
-#: Real seconds after which a server that nobody has looked at is forgotten.
+#: Real seconds after the last look at a server when it is forgotten.
 _FORGOTTEN_AFTER = 600.0
 
 
 @dataclass(frozen=True)
 class LostOptions:
-    """What an operator sets.
+    """When a command counts as lost, set by the operator.
 
-    :ivar lost_after: real seconds for which a server must be busy without anybody being at work on it
-    :ivar stalled_after: the same with somebody who has begun, and may have died, while nothing is being copied
-    :ivar hung_after: the same while something is being copied, which shows no progress
+    :ivar lost_after: real seconds for which a server is busy and no service has begun the work
+    :ivar stalled_after: real seconds since a service has begun work that copies nothing; the service may have died
+    :ivar hung_after: real seconds since a service has begun to copy data, which shows no progress
     """
 
     lost_after: float = 60.0
@@ -53,7 +53,7 @@ class LostOptions:
 
 @dataclass
 class _Busy:
-    """What a server is busy with, and since when it has been seen so; real seconds."""
+    """What a server is busy with, and since when it has been seen so, in real seconds."""
 
     what: tuple[str, str]
     since: float
@@ -63,10 +63,10 @@ class _Busy:
 
 
 class LostCommands:
-    """Recognises them, and has Nova take commands for those servers again.
+    """Detects lost commands, and makes Nova take commands for their servers again.
 
-    :param nova: novaclient's client, of an administrator
-    :param clock: gives real seconds
+    :param nova: novaclient's client with administrator rights
+    :param clock: returns real seconds
     """
 
     def __init__(self, nova: Any, options: LostOptions, clock: Callable[[], float] = monotonic) -> None:
@@ -77,9 +77,9 @@ class LostCommands:
         self._busy: dict[str, _Busy] = {}
 
     def repair(self, server: Any) -> bool:
-        """Have a busy server ready for another command if Nova has lost the last one; whether that was done.
+        """Reset a busy server if Nova has lost its last command. Return whether that was done.
 
-        :raises StepFailedError: Nova takes no other command for it, because it is on no host
+        :raises StepFailedError: the server is on no host, so Nova takes no other command for it
         """
         if self.is_stranded(server):
             raise StepFailedError(f"server {server.id} is {of.task(server)} on no host: Nova has lost the command")
@@ -89,9 +89,9 @@ class LostCommands:
         return True
 
     def is_stranded(self, server: Any) -> bool:
-        """Return whether a busy server is on no host and Nova has lost what was to bring it to one.
+        """Return whether a busy server is on no host and Nova has lost the command that should bring it to one.
 
-        Nova takes no other command for it but its deletion, until an operator has mended Nova's database.
+        Until an operator has repaired Nova's database, Nova can only delete it.
         """
         if of.service(server) is not None:
             return False
@@ -100,12 +100,12 @@ class LostCommands:
             return is_lost or self._busy[server.id].is_lost
 
     def reset(self, server: Any) -> None:
-        """Have Nova take commands for a server again; it counts as running then."""
-        LOG.warning("server %s is %s, but Nova has lost the command; it is told again", server.id, of.task(server))
+        """Make Nova take commands for a server again. The server then counts as running."""
+        LOG.warning("server %s is %s, but Nova has lost the command; its state is reset", server.id, of.task(server))
         of.command(self._nova.servers.reset_state, server, "active")
 
     def is_lost(self, server: Any) -> bool:
-        """Whether Nova has lost what a busy server waits for."""
+        """Return whether Nova has lost the command of a busy server."""
         waited = self._waited(server)
         if waited is None:
             return False
@@ -116,7 +116,7 @@ class LostCommands:
         return is_lost
 
     def _waited(self, server: Any) -> float | None:
-        """For how long a server has been seen without progress; none if it is too early to ask more."""
+        """Return the seconds for which a server has made no progress, or None if the next check is not due."""
         now, what = self._clock(), (str(of.task(server)), str(server.updated))
         with self._lock:
             self._busy = {key: busy for key, busy in self._busy.items() if now - busy.seen < _FORGOTTEN_AFTER}
@@ -131,7 +131,7 @@ class LostCommands:
             return now - busy.since
 
     def _is_worked_on(self, server: Any) -> bool:
-        """Whether a service of Nova has begun with the last command, and not ended."""
+        """Return whether a service of Nova has begun the last command and not ended it."""
         actions = self._nova.instance_action
         try:
             latest = next(iter(actions.list(server)), None)

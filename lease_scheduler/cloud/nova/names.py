@@ -1,7 +1,7 @@
-"""How things of a lease are called in Nova and Placement: the same name for the same thing, always.
+"""Names and ids of the things of a lease in Nova and Placement. The same thing always has the same name.
 
-Ids are made from names (UUID, version 5), so that nobody has to remember what was made. Things that Blazar's clients
-look for are called as Blazar calls them, by the reservation.
+Ids are derived from names (UUID version 5), so nothing has to be remembered to find a thing again. Things that Blazar's
+clients look for have Blazar's names, which are made from the id of the reservation.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from uuid import NAMESPACE_URL, uuid5
 _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler")
 _PREFIX = "lease-"
 
-#: How the names of aggregates begin that are there only while an image is brought to their hosts.
+#: Prefix of the names of temporary aggregates, whose hosts fetch an image.
 PRECACHE = "lease-precache-"
 
-#: Resource class that a provider configuration file adds to every compute host, so that Nova asks each host for
-#: something even if a flavor needs nothing but a slot.
+#: Resource class that a provider configuration file adds to every compute host. Nova must request something from the
+#: host's own provider, even for a flavor that needs only a slot.
 ANCHOR = "CUSTOM_LEASE_ANCHOR"
 
-#: Extra specs of the flavor of a reservation: Nova's filter for them looks for the same in the metadata of aggregates.
+#: Extra specs of the flavor of a reservation. A filter of Nova's compares them with the metadata of aggregates.
 FLAVOR_RESERVATION = "aggregate_instance_extra_specs:reservation"
 AFFINITY = "affinity_id"
 
@@ -37,9 +37,12 @@ _SLOT_CLASS = re.compile("CUSTOM_LEASE_([0-9A-F]{8}(?:_[0-9A-F]{4}){3}_[0-9A-F]{
 
 @dataclass(frozen=True)
 class Labels:
-    """How the flavor and the slots of a node set are called.
+    """Names of the flavor and the slots of a node set.
 
-    :ivar extra_specs: of the flavor, beside those that every flavor of a lease has
+    :ivar flavor_id: id of the flavor
+    :ivar flavor: name of the flavor
+    :ivar slot_class: resource class of the slots
+    :ivar extra_specs: extra specs of the flavor, apart from those that every flavor of a lease has
     """
 
     flavor_id: str
@@ -49,12 +52,12 @@ class Labels:
 
 
 def aggregate(lease_id: str, *, exclusive: bool) -> str:
-    """Name of the host aggregate of a lease: of the hosts that it has for itself, or of those that it shares."""
+    """Return the name of the aggregate of a lease, for the hosts that it has for itself or for those that it shares."""
     return f"{_PREFIX}{lease_id}" if exclusive else f"{_PREFIX}{lease_id}-shared"
 
 
 def precache(image_id: str) -> str:
-    """Name of the host aggregate by which an image is brought to the caches of hosts; there is one for a while."""
+    """Return the name of the temporary aggregate whose hosts fetch an image."""
     return f"{PRECACHE}{image_id}"
 
 
@@ -71,76 +74,76 @@ def lease_of_flavor(name: str, its_id: str) -> str | None:
 
 
 def lease_of_slot_class(name: str) -> str | None:
-    """Return the lease for whose slots this resource class is, or None."""
+    """Return the lease whose slots have this resource class, or None."""
     found = _SLOT_CLASS.fullmatch(name)
     return None if found is None else found[1].replace("_", "-").lower()
 
 
 def tag(lease_id: str) -> str:
-    """Tag of the servers of a lease."""
+    """Return the tag of the servers of a lease."""
     return f"lease:{lease_id}"
 
 
 def lease_of_tag(text: str) -> str | None:
-    """The lease of a tag of a server, none if it is none of ours."""
+    """Return the lease of a tag of a server, or None if the tag is not ours."""
     return text.removeprefix("lease:") if text.startswith("lease:") else None
 
 
 def labels(lease_id: str, number: int) -> Labels:
-    """Of one node set of a lease."""
+    """Return the names of flavor and slots of one node set of a lease."""
     return Labels(flavor_id(lease_id, number), flavor(lease_id, number), slot_class(lease_id, number))
 
 
 def slot_class(lease_id: str, number: int) -> str:
-    """Resource class of the slots for one node set of a lease."""
+    """Return the resource class of the slots of one node set of a lease."""
     return f"CUSTOM_LEASE_{lease_id.replace('-', '_').upper()}_{number}"
 
 
 def flavor(lease_id: str, number: int) -> str:
-    """Name of the private flavor of one node set of a lease."""
+    """Return the name of the private flavor of one node set of a lease."""
     return f"{_PREFIX}{lease_id}-{number}"
 
 
 def flavor_id(lease_id: str, number: int) -> str:
-    """Id of the private flavor of one node set of a lease."""
+    """Return the id of the private flavor of one node set of a lease."""
     return str(uuid5(_NAMESPACE, f"flavor {lease_id} {number}"))
 
 
 def consumer(lease_id: str, number: int) -> str:
-    """Id of the consumer that holds the capacity of one VM of a lease.
+    """Return the id of the consumer that holds the capacity of one VM of a lease.
 
-    Not one for all on a host: Placement gives a consumer at most what a single server may have.
+    There is one for each VM, because Placement gives a consumer at most what a single server may have.
     """
     return str(uuid5(_NAMESPACE, f"consumer {lease_id} {number}"))
 
 
 def slots_provider(host: str) -> str:
-    """Name of the child provider with the slots of all leases on a host."""
+    """Return the name of the child provider with the slots of all leases on a host."""
     return f"{host}{_SLOTS}"
 
 
 def host_of_slots_provider(name: str, its_id: str) -> str | None:
-    """Return the host whose slots a provider of this name and id has, or None."""
+    """Return the host whose slots belong to the provider with this name and id, or None."""
     host = name.removesuffix(_SLOTS)
     return host if host != name and slots_provider_id(host) == its_id else None
 
 
 def slots_provider_id(host: str) -> str:
-    """Id of the child provider with the slots of all leases on a host.
+    """Return the id of the child provider with the slots of all leases on a host.
 
-    It stays when the leases are over: nova-compute remembers the children of its provider, and does nothing right any
-    more for some minutes after one of them is gone.
+    The provider stays when the leases are over. nova-compute remembers the children of its own provider, and fails for
+    some minutes after one of them is removed.
     """
     return str(uuid5(_NAMESPACE, f"slots {host}"))
 
 
-# -- as Blazar calls them; its aggregates have the id of the reservation as their name ---------------------------
+# -- Blazar's names; its aggregates have the id of the reservation as their name ---------------------------------
 
 
 def reservation_labels(reservation_id: str, server_group_id: str | None = None) -> Labels:
-    """Of the instances of a reservation. The flavor has the reservation's id.
+    """Return the names of flavor and slots of an instance reservation. The flavor has the id of the reservation.
 
-    :param server_group_id: none if it does not matter on which hosts they are
+    :param server_group_id: None if the reservation states no affinity
     """
     extra_specs = {FLAVOR_RESERVATION: reservation_id}
     if server_group_id is not None:
@@ -149,7 +152,7 @@ def reservation_labels(reservation_id: str, server_group_id: str | None = None) 
 
 
 def reservation(reservation_id: str) -> str:
-    """Name of the flavor and of the server group of a reservation."""
+    """Return the name of the flavor and of the server group of a reservation."""
     return f"{_RESERVATION}{reservation_id}"
 
 
@@ -159,10 +162,10 @@ def reservation_of(name: str) -> str | None:
 
 
 def reservation_class(reservation_id: str) -> str:
-    """Resource class of the slots of a reservation."""
+    """Return the resource class of the slots of a reservation."""
     return f"CUSTOM_RESERVATION_{reservation_id.replace('-', '_').upper()}"
 
 
 def zone(reservation_id: str) -> str:
-    """Availability zone of the hosts of a reservation."""
+    """Return the availability zone of the hosts of a reservation."""
     return f"blazar_{reservation_id}"

@@ -1,4 +1,4 @@
-"""Compute hosts as plans, aggregates and Placement call them."""
+"""Lookup of compute hosts by the names that plans, aggregates and Placement use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Nodes:
         self._hosts = hosts
 
     def node(self, host: str) -> Node:
-        """How a host of the plan is called elsewhere.
+        """Return the names of a host of the plan in Nova and Placement.
 
         :raises StepFailedError: there is no such host
         """
@@ -25,17 +25,17 @@ class Nodes:
         return found
 
     def find(self, host: str) -> Node | None:
-        """How a host of the plan is called elsewhere; None if there is no such host."""
+        """Return the names of a host of the plan in Nova and Placement, or None if there is no such host."""
         return self._hosts.node(host)
 
     def services(self, hosts: Iterable[str]) -> frozenset[str]:
-        """The compute services of hosts.
+        """Return the compute services of hosts.
 
         :raises StepFailedError: there is no such host
         """
         return frozenset(self.node(host).service for host in hosts)
 
     def names(self, services: Iterable[str]) -> frozenset[str]:
-        """The hosts of compute services."""
+        """Return the hosts of compute services."""
         by_service = self._hosts.services()
         return frozenset(by_service.get(service, service) for service in services)

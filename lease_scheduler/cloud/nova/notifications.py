@@ -1,4 +1,4 @@
-"""Listens to Nova's versioned notifications."""
+"""Listener for Nova's versioned notifications."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from oslo_service.backend import BackendType, init_backend
 
 from lease_scheduler.cloud.nova.hints import Hint, read
 
-# Before oslo.messaging is imported, which imports oslo.service, whose default is another one.
+# This must precede the import of oslo.messaging, which imports oslo.service with another default.
 init_backend(BackendType.THREADING)
 
 import oslo_messaging  # noqa: E402
@@ -19,53 +19,54 @@ from oslo_messaging._drivers.impl_rabbit import RabbitDriver  # noqa: E402
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two attempts to begin, where the broker refuses.
+#: Real seconds between two attempts to listen when the broker refuses.
 _PAUSE = 30.0
 
-#: Real seconds that the end may take; a thread that waits for a broker ends by itself when there is one again.
+#: Longest wait for the thread to end, in real seconds. A thread that waits for a broker ends when there is one again.
 _END_LIMIT = 5.0
 
-#: Real seconds. No option: a broker refuses whoever says of a queue something else than the one before him.
+#: Real seconds after which an unused queue expires. Not an option, because a broker refuses a client that declares an
+#: existing queue with another value.
 QUEUE_TTL = 600.0
 
 
 def notification_transport(conf: Any, url: str | None) -> Any:
-    """Where to listen.
+    """Return the transport of Nova's notifications.
 
     :param conf: oslo.config's object, for the options of oslo.messaging
-    :param url: none for where our own notifications go
+    :param url: URL of the broker; None for the one to which our own notifications go
     """
     return oslo_messaging.get_notification_transport(conf, url)
 
 
 class _Endpoint:
-    """Nova's notifications have one of two priorities."""
+    """Receives notifications of the two priorities that Nova uses."""
 
     def __init__(self, on_hint: Callable[[Hint], None]) -> None:
         self._on_hint = on_hint
 
     def info(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something happened."""
+        """Handle a notification of an action that succeeds."""
         hint = read(publisher, event_type, payload, context)
         if hint is not None:
             self._on_hint(hint)
 
     def error(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something failed."""
+        """Handle a notification of an action that failed."""
         self.info(context, publisher, event_type, payload, metadata)
 
 
 class NotificationListener:
-    """Hears what Nova says, from ``start`` to ``stop``.
+    """Receives Nova's notifications, from ``start`` to ``stop``.
 
-    All engines of a site use one queue, which is only theirs: what comes while another one takes over is not lost, and
-    who else listens to Nova gets everything, too. A queue that nobody listens to is removed, so that nothing piles up.
+    All engines of a site share one queue of their own. So no notification is lost while another engine takes over, and
+    other listeners still get all notifications. A queue without a listener expires, so that it does not grow for ever.
 
-    :param make_transport: gives oslo.messaging's notification transport, which is ended with this
-    :param exchange: of Nova (its option ``control_exchange``)
-    :param topics: of Nova's versioned notifications
+    :param make_transport: returns oslo.messaging's notification transport; it is closed with the listener
+    :param exchange: Nova's exchange (its option ``control_exchange``)
+    :param topics: topics of Nova's versioned notifications
     :param queue: name of the queue
-    :param queue_ttl: real seconds after which RabbitMQ removes it when nobody listens
+    :param queue_ttl: real seconds after which RabbitMQ removes the queue when it has no listener
     """
 
     def __init__(
@@ -85,16 +86,16 @@ class NotificationListener:
         self._thread: Thread | None = None
 
     def start(self, on_hint: Callable[[Hint], None]) -> None:
-        """Begin to listen, as soon as there is a broker. Nobody waits for it.
+        """Begin to listen as soon as there is a broker. This does not wait for it.
 
         :param on_hint: called from several threads; must be quick
         """
         self.start_with(_Endpoint(on_hint))
 
     def start_with(self, endpoint: Any) -> None:
-        """The same for whoever wants to have the notifications as they are.
+        """Begin to listen, with an endpoint that gets the notifications unchanged.
 
-        :param endpoint: with methods ``info`` and ``error``, as oslo.messaging calls them, from several threads
+        :param endpoint: object with methods ``info`` and ``error``, which oslo.messaging calls from several threads
         """
         self._stopping = Event()
         self._listens.clear()
@@ -103,11 +104,14 @@ class NotificationListener:
         self._thread.start()
 
     def is_listening(self, timeout: float) -> bool:
-        """Wait for so many seconds at most until nothing is missed any more; whether that is so."""
+        """Wait until the queue exists, so that no notification is missed. Return False after the timeout.
+
+        :param timeout: longest wait in real seconds
+        """
         return self._listens.wait(timeout)
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(_END_LIMIT)
@@ -122,7 +126,7 @@ class NotificationListener:
                 server = oslo_messaging.get_notification_listener(
                     transport, self._targets, [endpoint], executor="threading", pool=self._queue
                 )
-                # Waits for the broker, and from then on comes back to it by itself.
+                # This waits for the broker. From then on oslo.messaging reconnects by itself.
                 server.start()
                 self._listens.set()
                 LOG.info("listening to notifications of Nova")
@@ -130,7 +134,7 @@ class NotificationListener:
                 server.stop()
                 server.wait()
             except Exception:
-                LOG.exception("notifications of Nova cannot be listened to, is tried again in %.0f s", _PAUSE)
+                LOG.exception("cannot listen to notifications of Nova; the next attempt is in %.0f s", _PAUSE)
                 stopping.wait(_PAUSE)
             finally:
                 if transport is not None:
@@ -138,18 +142,18 @@ class NotificationListener:
 
 
 def _let_queues_expire(transport: Any, seconds: float) -> None:
-    """Have RabbitMQ remove queues to which nobody has listened for a while.
+    """Make RabbitMQ remove queues that had no listener for a while.
 
-    oslo.messaging does so for the queues of remote procedure calls (``rabbit_transient_queues_ttl``) and has no option
-    for those of notifications, so each is given the argument when it is declared.
+    oslo.messaging does so for queues of remote procedure calls (``rabbit_transient_queues_ttl``) but has no option for
+    those of notifications. So each queue gets the argument when it is declared.
     """
     driver = transport._driver
     if not isinstance(driver, RabbitDriver):
         return
     connect = driver._get_connection
 
-    def connect_and_prepare(*words: Any, **options: Any) -> Any:
-        connected = connect(*words, **options)
+    def connect_and_prepare(*arguments: Any, **options: Any) -> Any:
+        connected = connect(*arguments, **options)
         connection = connected.connection
         declare = connection.declare_consumer
 

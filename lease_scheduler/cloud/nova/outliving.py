@@ -1,7 +1,7 @@
-"""Servers that outlive their lease: they get an ordinary flavor, and with it a host that is not for leases.
+"""Servers that outlive their lease. They get an ordinary flavor, and with it a host that is not for leases.
 
-The flavor of a lease ends with it, and Nova could never place a server with it again. So each server is resized to
-the smallest public flavor that is large enough, which has nova-scheduler look for a host as for any other server.
+The flavor of a lease is removed at its end, and Nova could not place a server with it again. So each server is resized
+to the smallest public flavor that is large enough. nova-scheduler then finds a host for it as for any other server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lease_scheduler.cloud.nova.throttle import Throttle
 
 LOG = logging.getLogger(__name__)
 
-#: How often a server is resized before that counts as impossible.
+#: Maximum number of attempts to resize a server.
 _ATTEMPTS = 3
 
 _CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
@@ -30,8 +30,8 @@ _CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
 class Keeping:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param lost: tells Nova again what it has lost
+    :param nova: novaclient's client with administrator rights
+    :param lost: detects commands that Nova has lost
     """
 
     def __init__(self, nova: Any, throttle: Throttle, lost: LostCommands) -> None:
@@ -42,14 +42,16 @@ class Keeping:
         self._attempts: Counter[str] = Counter()
 
     def keep(self, servers: Iterable[Any], own: Collection[str], *, shelved: bool) -> bool:
-        """Have servers be nobody's lease's any more; whether all are that can be.
+        """Detach servers from their lease. Return whether that is done for all servers for which it can be done.
 
-        Those that cannot, because no flavor is large enough or no other host has room, stay as they are. So do those
-        that their owner has booted with an ordinary flavor: Nova remembers that he wanted them on hosts of the lease.
+        Two kinds of servers stay as they are:
 
-        :param servers: which have the tag of their lease
+        * those for which no flavor is large enough or no other host has room;
+        * those that a user booted with an ordinary flavor and a hint of the lease, because Nova never forgets the hint.
+
+        :param servers: servers with the tag of their lease
         :param own: compute services that the lease has for itself
-        :param shelved: whether they are shelved, instead of running on
+        :param shelved: whether to shelve the servers instead of letting them run
         """
         flavors: list[Any] = []
         are_through = [self._is_through(server, own, flavors, shelved=shelved) for server in servers]
@@ -76,13 +78,13 @@ class Keeping:
             if names.lease_of_tag(tag) is not None or of.is_number_tag(tag):
                 server.delete_tag(tag)
         if shelved and server.status in of.CAN_SHELVE:
-            # The last thing that is done with it: Nova changes no tags of what is shelved.
+            # This comes last, because Nova does not change the tags of a shelved server.
             of.command(self._nova.servers.shelve, server)
             self._throttle.end(server.id)
         return True
 
     def _resize(self, server: Any, flavors: list[Any]) -> bool:
-        """Tell Nova to resize a server; false if there is no sense in that."""
+        """Tell Nova to resize a server. Return False if it cannot be resized."""
         if server.status not in _CAN_RESIZE:
             return False
         if not flavors:
@@ -102,19 +104,19 @@ class Keeping:
             try:
                 of.command(self._nova.servers.resize, server, flavor)
             except (BadRequest, Forbidden) as error:
-                LOG.warning("server %s is not resized to %s: %s", server.id, flavor.name, error.message)
+                LOG.warning("Nova refuses to resize server %s to %s: %s", server.id, flavor.name, error.message)
         return True
 
 
 def _smallest(server: Any, flavors: Sequence[Any]) -> Any:
-    """The smallest flavor in which a server has what it has now; none if there is none."""
+    """Return the smallest public flavor that gives a server at least what it has now, or None."""
     size = (server.flavor["vcpus"], server.flavor["ram"], server.flavor["disk"])
     found = [
         each
         for each in flavors
         if all(has >= needed for has, needed in zip((each.vcpus, each.ram, each.disk), size, strict=True))
         and not of.flavor_gives_way(each)
-        # Nova lists private ones of our own project, too.
+        # Nova also lists private flavors of our own project.
         and getattr(each, "os-flavor-access:is_public")
     ]
     return min(found, key=lambda each: (each.vcpus, each.ram, each.disk, each.id), default=None)

@@ -1,7 +1,7 @@
-"""Finds where Placement has given away more than there is, and puts it right.
+"""Detection and repair of overdrafts: capacity of which Placement has given away more than there is.
 
-Claims that meet may both be granted (the page on Placement says when), also after a lease has looked at what it holds:
-those of Nova that began before and are written later.
+Placement may grant two simultaneous claims (the page on Placement says when). It may do so even after a lease has
+checked what it holds, if a claim of Nova's began earlier and is written later.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from lease_scheduler.cloud.nova.placement import Placement
 
 LOG = logging.getLogger(__name__)
 
-#: How what Nova is doing with a server is called when it gives back what it has.
+#: Prefixes of task states in which a server is about to release what it has.
 _GOING = ("shelving", "deleting", "soft-deleting")
 
 
 class Overdrafts:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
-    :param pool: gives the names of the hosts that leases may use
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
+    :param pool: returns the names of the hosts that leases may use
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Overdrafts:
         self._told: dict[str, Mapping[str, int]] = {}
 
     def look(self) -> None:
-        """Look at the hosts of the pool of which anything has been taken since the last time, or too much before."""
+        """Check the hosts of the pool whose providers have changed since the last check, or were overdrawn then."""
         pool = frozenset(self._pool())
         if not pool:
             return
@@ -70,7 +70,7 @@ class Overdrafts:
         self._told = {provider_id: excess for provider_id, excess in self._told.items() if provider_id in kept}
 
     def look_at(self, service: str) -> None:
-        """Look at the slots on a host to which a server has come.
+        """Check the slots on a host to which a server has come.
 
         :param service: name of its compute service
         """
@@ -90,7 +90,7 @@ class Overdrafts:
             self._give_room(host, provider_id, excess)
 
     def _shelve_youngest(self, host: str, provider_id: str, kind: str, surplus: int) -> None:
-        """Have the servers go that would have been refused; their owner finds them shelved, with all they had."""
+        """Shelve the servers that Placement should have refused. They keep all their data."""
         consumers = self._placement.consumers_on(provider_id)
         found = [
             server
@@ -99,7 +99,7 @@ class Overdrafts:
             for server in self._listed(uuid=consumer)
         ]
         going = [server for server in found if (of.task(server) or "").startswith(_GOING)]
-        # Whoever keeps one of them busy has another one shelved.
+        # A user who keeps one of them busy has another one shelved instead.
         there = [each for each in found if not of.is_busy(each) and each.status in of.CAN_SHELVE | {of.SHELVED}]
         there.sort(key=lambda server: (str(server.created), str(server.id)), reverse=True)
         for server in there[: max(0, surplus - len(going))]:
@@ -115,14 +115,14 @@ class Overdrafts:
     def _give_room(self, host: str, provider_id: str, excess: Mapping[str, int]) -> None:
         node = self._hosts.node(host)
         if node is None or not self._is_anything_held(node):
-            # Nobody was promised anything there.
+            # No lease holds anything there.
             return
         self._tell(provider_id, excess, f"more is taken of host {host} than it has, and leases hold a part of it")
         if not self._guests.make_room(node.service, lambda: self._placement.overdrawn(provider_id)):
-            LOG.info("nobody on host %s gives way", host)
+            LOG.info("no server on host %s makes room", host)
 
     def _is_anything_held(self, node: Node) -> bool:
-        """Whether capacity of a host is held for leases."""
+        """Return whether capacity of a host is held for leases."""
         consumers = self._placement.consumers_on(node.provider_id).keys()
         return any(
             names.consumer(known.lease_id, number) in consumers
@@ -132,13 +132,13 @@ class Overdrafts:
         )
 
     def _tell(self, provider_id: str, excess: Mapping[str, int], what: str) -> None:
-        """Say it once."""
+        """Log an overdraft, unless it was logged before."""
         if self._told.get(provider_id) != excess:
             self._told[provider_id] = excess
             amounts = ", ".join(f"{amount} of {name}" for name, amount in sorted(excess.items()))
             LOG.warning(
-                "%s (%s too much): either Placement has granted claims that met, which lease-scheduler-status upgrade "
-                "check looks for, or the inventory has shrunk",
+                "%s (%s too much): either Placement has granted simultaneous claims, which lease-scheduler-status "
+                "upgrade check tests for, or the inventory has shrunk",
                 what,
                 amounts,
             )

@@ -1,4 +1,4 @@
-"""What is asked of Placement, with its generations: who comes second asks again and loses nothing."""
+"""Requests to Placement. Its generations detect concurrent changes; a request that loses is repeated."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 LOG = logging.getLogger(__name__)
 
-#: Consumer types, the newest thing that is needed here, came with 1.38.
+#: Consumer types came with 1.38; nothing newer is needed.
 _MICROVERSION = "1.38"
 _CONSUMER_TYPE = "LEASE"
 
-#: Attempts at a change that others change at the same time, and real seconds between two of them at most.
+#: Maximum number of attempts at a change that conflicts with others, and longest pause between two, in real seconds.
 _ATTEMPTS = 20
 _LONGEST_PAUSE = 2.0
 
 
 class NoRoomError(LeaseSchedulerError):
-    """Somebody else has the capacity that was asked for."""
+    """The requested capacity is taken."""
 
 
 class _ChangedMeanwhileError(Exception):
-    """Somebody else changed the same thing; Placement wants to be asked again."""
+    """The same thing was changed concurrently, so the request must be repeated."""
 
 
 _again = retry(
@@ -42,7 +42,7 @@ _again = retry(
 class Placement:
     """Placement's API.
 
-    :param adapter: asks the service ``placement``; its errors are keystoneauth's
+    :param adapter: adapter for the service ``placement``, which raises keystoneauth's errors
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -51,50 +51,50 @@ class Placement:
     # -- what there is ---------------------------------------------------------------------------------------
 
     def inventories(self, provider_id: str) -> Mapping[str, Mapping[str, Any]]:
-        """Resource class -> total, reserved, allocation ratio and so on of a provider."""
+        """Return resource class -> total, reserved, allocation ratio and so on of a provider."""
         found: Mapping[str, Mapping[str, Any]] = self._get(f"resource_providers/{provider_id}/inventories")[
             "inventories"
         ]
         return found
 
     def traits(self, provider_id: str) -> frozenset[str]:
-        """Traits of a provider."""
+        """Return the traits of a provider."""
         return frozenset(self._get(f"resource_providers/{provider_id}/traits")["traits"])
 
     def allocations_of(self, consumer_id: str) -> Mapping[str, Mapping[str, int]]:
-        """Provider -> class -> amount that a consumer has."""
+        """Return provider -> class -> amount that a consumer has."""
         found = self._get(f"allocations/{consumer_id}")["allocations"]
         return {provider: allocation["resources"] for provider, allocation in found.items()}
 
     def consumers_on(self, provider_id: str) -> Mapping[str, Mapping[str, int]]:
-        """Consumer -> class -> amount that is taken from a provider."""
+        """Return consumer -> class -> amount that is taken from a provider."""
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]
         return {consumer: allocation["resources"] for consumer, allocation in found.items()}
 
     def providers(self) -> Mapping[str, tuple[str, int]]:
-        """Name -> id and generation of everything that has an inventory."""
+        """Return name -> id and generation of all resource providers."""
         listed = self._get("resource_providers")["resource_providers"]
         return {each["name"]: (each["uuid"], each["generation"]) for each in listed}
 
     def classes(self) -> frozenset[str]:
-        """Names of all resource classes."""
+        """Return the names of all resource classes."""
         return frozenset(each["name"] for each in self._get("resource_classes")["resource_classes"])
 
     def is_held_for_a_lease(self, consumer_id: str) -> bool:
-        """Whether a consumer is one of ours."""
+        """Return whether a consumer is one of ours."""
         found: bool = self._get(f"allocations/{consumer_id}").get("consumer_type") == _CONSUMER_TYPE
         return found
 
     def missing(self, provider_id: str, amounts: Mapping[str, int]) -> dict[str, int]:
-        """What of each class is not free at a provider; empty if there is room for all of it.
+        """Return how much of each class is missing at a provider; empty if there is room for all of it.
 
-        :param amounts: 0 for a class to learn how much more of it is taken than there is
+        :param amounts: class -> amount; with 0, a class is missing only if it is overdrawn
         """
         free = self._free(provider_id)
         return {name: amount - free.get(name, 0) for name, amount in amounts.items() if amount > free.get(name, 0)}
 
     def overdrawn(self, provider_id: str) -> dict[str, int]:
-        """How much more of each class is taken from a provider than there is; empty if that is nothing."""
+        """Return by how much each class of a provider is overdrawn; classes that are not are left out."""
         try:
             free = self._free(provider_id)
         except NotFound:
@@ -102,7 +102,7 @@ class Placement:
         return {name: -amount for name, amount in free.items() if amount < 0}
 
     def _free(self, provider_id: str) -> dict[str, int]:
-        """What of each class is free, negative if more is taken than there is."""
+        """Return how much of each class is free, negative if it is overdrawn."""
         usages = self._get(f"resource_providers/{provider_id}/usages")["usages"]
         inventories = self.inventories(provider_id)
         return {name: capacity(inventory) - usages.get(name, 0) for name, inventory in inventories.items()}
@@ -113,13 +113,13 @@ class Placement:
     def hold(
         self, consumer_id: str, resources: Mapping[str, Mapping[str, int]], project_id: str, user_id: str
     ) -> Mapping[str, Mapping[str, int]] | None:
-        """Have a consumer hold exactly this, whatever it held before.
+        """Make a consumer hold exactly these amounts, whatever it held before.
 
-        Placement may say yes to several who ask at the same time though there is room for one; see ``overdrawn``.
+        Placement may grant several simultaneous claims although there is room for only one; see ``overdrawn``.
 
         :param resources: provider -> class -> amount, not empty
-        :return: what it held before, none if that was the same
-        :raises NoRoomError: it is not there to be had
+        :return: what it held before, or None if that was the same
+        :raises NoRoomError: there is not enough capacity
         """
         known = self._get(f"allocations/{consumer_id}")
         before = {provider: allocation["resources"] for provider, allocation in known["allocations"].items()}
@@ -136,7 +136,7 @@ class Placement:
         return before
 
     def release(self, consumer_id: str) -> None:
-        """Have a consumer hold nothing any more."""
+        """Release all that a consumer holds."""
         try:
             self._adapter.delete(f"/allocations/{consumer_id}", microversion=_MICROVERSION)
         except NotFound:
@@ -145,11 +145,11 @@ class Placement:
     # -- slots -----------------------------------------------------------------------------------------------
 
     def ensure_class(self, name: str) -> None:
-        """Make a custom resource class unless it is there."""
+        """Create a custom resource class, unless it exists."""
         self._change("PUT", f"resource_classes/{name}", None)
 
     def remove_class(self, name: str) -> None:
-        """Remove a custom resource class of which there is no inventory any more."""
+        """Remove a custom resource class that has no inventory any more."""
         try:
             self._adapter.delete(f"/resource_classes/{name}", microversion=_MICROVERSION)
         except NotFound:
@@ -157,11 +157,13 @@ class Placement:
 
     @_again
     def ensure_slots(self, provider_id: str, name: str, parent_id: str | None, totals: Mapping[str, int]) -> None:
-        """A child provider with these slots beside those of others, each of which goes to one server.
+        """Create or change a child provider so that it has these slots. Slots of other classes are left alone.
 
-        :param parent_id: none for a provider that is nobody's child
-        :param totals: class -> number; slots that are in use cannot go away
-        :raises NoRoomError: more than that is in use
+        Each slot is for one server.
+
+        :param parent_id: id of its parent, or None for a provider without one
+        :param totals: class -> number of slots; slots that are in use cannot be removed
+        :raises NoRoomError: more slots are in use
         """
         try:
             known = self._get(f"resource_providers/{provider_id}/inventories")
@@ -182,7 +184,7 @@ class Placement:
         self._change("PUT", f"resource_providers/{provider_id}/inventories", body)
 
     def remove_provider(self, provider_id: str) -> None:
-        """Remove a provider of which nothing is taken."""
+        """Remove a provider from which nothing is taken."""
         try:
             self._adapter.delete(f"/resource_providers/{provider_id}", microversion=_MICROVERSION)
         except NotFound:
@@ -190,7 +192,7 @@ class Placement:
 
     @_again
     def remove_slots(self, provider_id: str, classes: Iterable[str]) -> None:
-        """Have no slots of some classes at a child provider any more.
+        """Remove the slots of some classes from a child provider.
 
         :raises NoRoomError: one of them is in use
         """
@@ -200,7 +202,7 @@ class Placement:
             return
         for name in classes:
             if usages.get(name):
-                # Placement would say that somebody else had changed it.
+                # Placement itself would report a concurrent change.
                 raise NoRoomError(f"slots of {name} are in use")
             try:
                 self._change("DELETE", f"resource_providers/{provider_id}/inventories/{name}", None)
@@ -227,7 +229,7 @@ class Placement:
 
 
 def capacity(inventory: Mapping[str, Any]) -> int:
-    """What Placement gives away of a class at most.
+    """Return the amount of a class that Placement gives away at most.
 
     :param inventory: total, reserved and allocation ratio
     """

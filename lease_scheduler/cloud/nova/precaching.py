@@ -1,8 +1,7 @@
-"""Images that Nova is to bring to the caches of hosts, by an aggregate that is there only for that (compute API 2.81).
+"""Transfer of images to the caches of hosts by Nova, through a temporary aggregate (compute API 2.81).
 
-The aggregate has no metadata, so that it means nothing to filters and to nobody else. It is called by its image, of
-which there is one at a time, so that an engine that takes over finds it again. Nova passes over hosts that have the
-image.
+The aggregate has no metadata, so filters ignore it. It is named after its image, so that an engine that takes over
+finds it again. Nova skips hosts that have the image.
 """
 
 from __future__ import annotations
@@ -18,21 +17,22 @@ from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.hints import CacheHint
 from lease_scheduler.cloud.nova.hosts import Hosts
 
-#: What is heard of is waited for so many times as long as it should take, and so many seconds more.
+#: Longest wait for a transfer of which Nova notifies: a multiple of its expected time, and additional seconds.
 _TIMES_AS_LONG, _LONGER = 2, 60
 
-#: Notifications that are kept of an order; somebody could make an aggregate of the same name.
+#: Maximum number of notifications that are kept for an order. Others could use an aggregate of the same name.
 _MOST_HEARD = 100_000
 
 
 @dataclass
 class _Begun:
-    """What is known of an order.
+    """State of an order.
 
     :ivar services: compute service -> host
     :ivar missing: hosts that Nova does not know
-    :ivar is_asked: whether Nova was asked for it
-    :ivar request_id: of that request, none if Nova gave none
+    :ivar is_asked: whether the request was sent to Nova
+    :ivar request_id: id of that request, or None if Nova gave none
+    :ivar heard: notifications that were received for it
     """
 
     services: dict[str, str]
@@ -43,10 +43,7 @@ class _Begun:
 
 
 class CachePreloading:
-    """See the module. Notifications say how far it is; without any it counts as done when it should be.
-
-    :param aggregates: those of Nova
-    """
+    """See the module. Notifications report progress. Without any, a transfer counts as done at its due time."""
 
     def __init__(self, clock: WaitingClock, aggregates: Aggregates, hosts: Hosts) -> None:
         self._clock = clock
@@ -56,7 +53,7 @@ class CachePreloading:
         self._begun: dict[str, _Begun] = {}
 
     def hear(self, hint: CacheHint) -> None:
-        """Nova said something."""
+        """Note a notification of Nova's."""
         with self._lock:
             begun = self._begun.get(hint.aggregate)
             if begun is not None and len(begun.heard) < _MOST_HEARD:
@@ -92,14 +89,14 @@ class CachePreloading:
         services = {node.service: host for host, node in nodes.items() if node is not None}
         begun = _Begun(services, frozenset(host for host, node in nodes.items() if node is None))
         with self._lock:
-            # Before Nova is asked: it may answer at once.
+            # This precedes the request, because its first notification may come at once.
             self._begun[name] = begun
         return begun
 
     def _ask(self, name: str, begun: _Begun, order: ImageOrder) -> None:
-        """Ask Nova for it.
+        """Send the request to Nova.
 
-        :raises StepFailedError: Nova does not let us
+        :raises StepFailedError: none of the hosts exists, or Nova refuses the request
         """
         if not begun.services:
             raise StepFailedError(f"there are no compute hosts {', '.join(sorted(order.hosts))}")
@@ -108,18 +105,18 @@ class CachePreloading:
             begun.request_id = self._aggregates.cache_image(name, order.image_id)
         except (BadRequest, Forbidden) as error:
             self._aggregates.remove(name)
-            raise StepFailedError(f"Nova refuses it: {error}") from error
+            raise StepFailedError(f"Nova refuses the request: {error}") from error
         begun.is_asked = True
 
     def _progress(self, begun: _Begun, order: ImageOrder) -> ImageProgress:
         with self._lock:
-            # What an engine before has asked for may be going on under the same name.
+            # A request of an earlier engine may be under way with the same aggregate.
             heard = [hint for hint in begun.heard if begun.request_id in (None, hint.request_id)]
         through = {hint.host: order.image_id in hint.cached for hint in heard if hint.phase == "progress"}
         there = frozenset(host for service, host in begun.services.items() if through.get(service))
         failed = dict.fromkeys(sorted(begun.missing), "there is no such compute host")
         failed |= {
-            host: "Nova could not, see the log of its compute service"
+            host: "Nova failed; see the log of the host's compute service"
             for service, host in sorted(begun.services.items())
             if through.get(service) is False
         }
@@ -127,11 +124,11 @@ class CachePreloading:
         if not heard:
             if now < order.due:
                 return ImageProgress(failed=failed)
-            # Nobody says anything here, so it is taken to be as it should.
+            # There are no notifications here, so the transfer is assumed to have succeeded in time.
             return ImageProgress(frozenset(begun.services.values()), failed, is_over=True)
         limit = order.begun + _TIMES_AS_LONG * (order.due - order.begun) + _LONGER
         is_over = any(hint.phase == "end" for hint in heard) or len(through) >= len(begun.services) or now >= limit
         if is_over:
             rest = sorted(set(begun.services.values()) - there - failed.keys())
-            failed |= dict.fromkeys(rest, "Nova has not said that it is there")
+            failed |= dict.fromkeys(rest, "Nova has not confirmed that the image is there")
         return ImageProgress(there, failed, is_over)

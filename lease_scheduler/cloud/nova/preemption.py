@@ -1,4 +1,7 @@
-"""Servers that make room: put away, brought back, or moved on; each call looks and does what comes next."""
+"""Servers that make room. They are put away (shelved, suspended or stopped), brought back, or moved.
+
+Each call checks the present state and does what comes next.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +24,21 @@ from lease_scheduler.model.lease import PreemptionMode
 
 LOG = logging.getLogger(__name__)
 
-#: States in which a server has nothing of its host but its place on the disk.
+#: States in which a server uses only disk space of its host.
 _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 
-#: How many times as long as until servers are switched off it is waited for those of no lease that are to be shelved.
+#: Longest wait for guests to be shelved, as a multiple of ``escalate_after``.
 _PATIENCE = 3
 
-#: How often a server that comes back as it was is unshelved or moved before that counts as failed.
+#: Maximum number of attempts to bring a server back or to move it.
 _ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Place:
-    """A compute host, as the plan and as Nova call it.
+    """The names of a compute host in the plan and in Nova.
 
-    :ivar host: its name
+    :ivar host: its name in the plan
     :ivar service: the name of its compute service
     """
 
@@ -46,12 +49,12 @@ class Place:
 class ServerPreemption:
     """Puts servers away and brings them back.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
-    :param guests: makes those of no lease come back
-    :param intruders: has those go that do not give way by themselves
-    :param lost: tells Nova again what it has lost
-    :param release: has Placement count nothing for a server any more
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
+    :param guests: marks servers without a lease, which are unshelved later
+    :param intruders: moves or shelves ordinary servers
+    :param lost: detects commands that Nova has lost
+    :param release: removes a server's allocation from Placement
     """
 
     def __init__(
@@ -79,13 +82,13 @@ class ServerPreemption:
     # -- out of the way --------------------------------------------------------------------------------------
 
     def put_away(self, servers: Iterable[Any], mode: PreemptionMode, late: int) -> bool:
-        """Have servers out of the way; whether all of them are.
+        """Put servers away. Return whether all of them are.
 
-        :param mode: how; whatever does not keep the state of a lease is shelved, too
-        :param late: seconds since the operation should have been over, negative if it still has time
-        :raises StepFailedError: one of them cannot be, or not in time
+        :param mode: how; servers are shelved if the mode is neither stop nor suspend
+        :param late: seconds since the planned end of the operation, negative before it
+        :raises StepFailedError: a server cannot be put away, or not in time
         """
-        # Every one is looked at, whatever the others are up to.
+        # A list, so that each server is handled, also after one that is not away yet.
         are_away = [self._is_away(server, mode, late) for server in servers]
         return all(are_away)
 
@@ -93,7 +96,7 @@ class ServerPreemption:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
             if server.status == of.OFFLOADED and self._lost.is_stranded(server):
-                # It did not come back, and all that it has is in the image store; Nova may have claimed its place.
+                # It did not come back, and all its data is in the image store. Nova may have claimed room for it.
                 self._throttle.end(server.id)
                 self._release(server.id)
                 return True
@@ -105,7 +108,7 @@ class ServerPreemption:
         if server.status == of.OFFLOADED or (mode is not PreemptionMode.SHELVE and server.status in _ASIDE):
             return True
         if server.status not in of.CAN_SHELVE and server.status != of.SHELVED:
-            raise StepFailedError(f"server {server.id} is {server.status} and cannot be put away", of.host(server))
+            raise StepFailedError(f"server {server.id} is {server.status} and cannot make room", of.host(server))
         self._give_up_if_too_late(server, late)
         if self._throttle.begin(server.id, of.host(server)):
             of.command(self._command(server, mode), server)
@@ -123,15 +126,15 @@ class ServerPreemption:
         return commands.get(mode, shelve) if server.status == of.ACTIVE else shelve
 
     def _mode_of(self, server: Any, mode: PreemptionMode, late: int) -> PreemptionMode:
-        """What is done to a server: stop, suspend or shelve.
+        """Return how to put a server away: stop, suspend or shelve.
 
-        One that stays on its host makes room only if nothing is counted for it there.
+        A server that stays on its host makes room only if Placement counts nothing for it there.
         """
         options = self._options
         if not of.claims_nothing(server):
             return PreemptionMode.SHELVE
         if options.escalation is not Escalation.NONE and late > options.escalate_after:
-            # Too late to copy anything; what is switched off needs nothing, and keeps its disk.
+            # It is too late to copy data. A stopped server needs no copy, and keeps its disk.
             return PreemptionMode.STOP
         return mode if mode in (PreemptionMode.STOP, PreemptionMode.SUSPEND) else PreemptionMode.SHELVE
 
@@ -143,12 +146,12 @@ class ServerPreemption:
     def vacate(
         self, place: Place, lease_id: str, own: str | None, leaving: Collection[tuple[str, str]], late: int
     ) -> bool:
-        """Have a host free of servers that are not the lease's; return whether it is.
+        """Free a host of all servers that do not belong to a lease. Return whether it is free.
 
-        :param own: project whose servers may be there, because the lease runs; none before it does
-        :param leaving: compute services that other leases still have for themselves, with the projects of these
-        :param late: as in ``put_away``
-        :raises HostsOccupiedError: one of them does not give way
+        :param own: project whose servers may be there because the lease runs; None before it runs
+        :param leaving: compute services that other leases still have for themselves, with the projects of these leases
+        :param late: as for ``put_away``
+        :raises HostsOccupiedError: a server does not make room
         """
         tag = names.tag(lease_id)
         others = [
@@ -156,7 +159,7 @@ class ServerPreemption:
             for each in self._listed(host=place.service)
             if tag not in of.tags(each) and of.made_for(each) != lease_id and each.status != of.OFFLOADED
         ]
-        # Those of another lease are on their way already: its operation comes first in the plan, and is late.
+        # Servers of another lease are leaving: its operation is planned before this one, and is late.
         leased = [each for each in others if of.made_for(each) is not None]
         moving = [each for each in leased if of.is_busy(each) or each.status not in _ASIDE]
         firm = [each for each in others if of.is_ordinary(each) and each.tenant_id != own]
@@ -169,9 +172,9 @@ class ServerPreemption:
         return is_clear and are_away and not moving and not expected
 
     def _shelve_guests(self, place: Place, guests: Sequence[Any], lease_id: str, late: int) -> bool:
-        """Have servers of no lease that give way shelved; return whether all are.
+        """Shelve guests. Return whether all of them are shelved.
 
-        :raises HostsOccupiedError: one of them is not out of the way in time
+        :raises HostsOccupiedError: a guest is not shelved in time
         """
         settling = [each for each in guests if not of.is_busy(each) and of.settle(self._nova, each)]
         self._guests.mark(guests)
@@ -187,17 +190,17 @@ class ServerPreemption:
             return False
         is_free = are_away and not settling
         if not is_free and late > _PATIENCE * self._options.escalate_after and self._intruders.is_patience_over(late):
-            # Its owner may keep it busy for as long as they like, or out of the states in which Nova shelves it.
+            # A user may keep a guest busy for any time, or in a state in which Nova does not shelve it.
             self._intruders.refuse(place.host, guests)
         return is_free
 
     # -- back ------------------------------------------------------------------------------------------------
 
     def bring_back(self, servers: Sequence[Any], planned: Mapping[int, str]) -> bool:
-        """Have servers run again; whether all of them do.
+        """Make servers run again. Return whether all of them run.
 
-        :param planned: number of the VM -> compute host for it; Nova chooses for those that are not in it
-        :raises StepFailedError: one of them finds no host
+        :param planned: number of the VM -> compute host for it; Nova chooses a host for VMs that are not in it
+        :raises StepFailedError: a server finds no host
         """
         self._check(servers)
         are_back = [self._is_back(server, _of_number(server, planned)) for server in servers]
@@ -210,7 +213,7 @@ class ServerPreemption:
         if of.is_busy(server):
             self._throttle.go_on(server.id)
             if self._lost.repair(server) and server.status != of.ACTIVE:
-                # It counts as running now, which it does not.
+                # The reset state says that it runs, but it does not.
                 of.command(self._nova.servers.reboot, server, "HARD")
             return False
         self._throttle.end(server.id)
@@ -237,10 +240,10 @@ class ServerPreemption:
     # -- elsewhere -------------------------------------------------------------------------------------------
 
     def follow(self, servers: Sequence[Any], services: Collection[str], is_up: Callable[[str], bool]) -> bool:
-        """Have servers on these compute services, running on as far as that is possible; whether all of them are.
+        """Move servers to these compute services, live if possible. Return whether all of them are there.
 
-        :param is_up: whether a compute service is there; servers of one that is not are built anew from their images
-        :raises StepFailedError: one of them cannot be moved
+        :param is_up: returns whether a compute service is up; servers of one that is down are rebuilt from their images
+        :raises StepFailedError: a server cannot be moved
         """
         self._check(servers)
         are_there = [self._is_there(server, services, is_up) for server in servers]
@@ -269,8 +272,8 @@ class ServerPreemption:
         if not is_here:
             of.command(self._nova.servers.evacuate, server)
         elif self._attempts[server.id] > _ATTEMPTS:
-            # The host is not the lease's any more, so it cannot stay.
-            LOG.warning("server %s cannot be moved from %s and is shelved", server.id, here)
+            # It cannot stay, because the lease does not have the host any more.
+            LOG.warning("server %s cannot be moved from %s; it is shelved", server.id, here)
             of.command(self._nova.servers.shelve, server)
         elif server.status == of.ACTIVE:
             of.command(self._nova.servers.live_migrate, server, None, "auto")
@@ -279,7 +282,7 @@ class ServerPreemption:
         return False
 
     def forget(self, servers: Iterable[Any]) -> None:
-        """Whatever is being done with servers keeps nobody else waiting any more."""
+        """Forget operations on servers, so that they do not count for the throttle any more."""
         for server in servers:
             self._throttle.end(server.id)
             with self._lock:

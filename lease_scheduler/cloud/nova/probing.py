@@ -1,4 +1,4 @@
-"""Finds out whether a Placement grants claims that meet more than there is, with a provider of our own."""
+"""Probe of a Placement: whether it grants simultaneous claims more than there is. It uses a provider of our own."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ LOG = logging.getLogger(__name__)
 
 _NAMESPACE = uuid5(NAMESPACE_URL, "lease-scheduler probe")
 
-#: Nobody else asks for a resource of this class, so nothing of Nova's comes to the provider.
+#: Nova never requests a resource of this class, so it never uses the provider.
 _CLASS = "CUSTOM_LEASE_PROBE"
 _PROVIDER, _PROVIDER_ID = "lease-scheduler-probe", str(uuid5(_NAMESPACE, "provider"))
 
-#: So many claim what there is once, so often. A Placement with the fault and two workers shows it in every third round.
+#: Number of simultaneous claims for one unit, and number of rounds. A Placement with the fault and two workers shows it
+#: in about every third round.
 _CLAIMS = 8
 _ROUNDS = 20
 
 
 def oversells(placement: Placement, rounds: int = _ROUNDS) -> bool:
-    """Whether so many claims at a time have got more than there is, in one of some rounds.
+    """Return whether simultaneous claims were granted more than there is, in any of some rounds.
 
-    What is made for it is removed again, also what a probe that was killed has left.
+    Everything that the probe creates is removed again, including the rest of an earlier probe that was killed.
 
     :raises keystoneauth1.exceptions.ClientException: Placement does not answer, or refuses
     """

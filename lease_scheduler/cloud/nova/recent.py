@@ -1,4 +1,4 @@
-"""Answers that still hold, because they were given a moment ago and nothing was changed since."""
+"""Cache of answers, which are valid for a short time unless something changes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """Answers by key, for some seconds at most.
+    """Answers by key, valid for some seconds.
 
-    An answer to a question that was under way while something was changed may be older than the change, and is not
-    kept. Whoever asks takes a mark first.
+    The answer to a request that was under way during a change may be older than the change, so it is not kept. To
+    detect this, the caller takes a mark before the request.
 
-    :param seconds: for which an answer holds
-    :param clock: gives real seconds
+    :param seconds: real seconds for which an answer is valid
+    :param clock: returns real seconds
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
@@ -29,27 +29,27 @@ class Recent(Generic[Key, Value]):
         self._answers: dict[Key, tuple[Value, float]] = {}
 
     def mark(self) -> int:
-        """How many changes there have been; to be taken before a question is asked."""
+        """Return the number of changes so far. Call this before a request."""
         with self._lock:
             return self._changes
 
     def get(self, key: Key) -> Value | None:
-        """The answer for a key, none if there is none that still holds."""
+        """Return the valid answer for a key, or None."""
         with self._lock:
             answer, until = self._answers.get(key, (None, 0.0))
             return answer if self._clock() < until else None
 
     def put(self, key: Key, answer: Value, mark: int) -> None:
-        """Keep an answer, unless something was changed since the mark."""
+        """Keep an answer, unless something changed since the mark."""
         with self._lock:
             if mark == self._changes:
                 self._answers[key] = (answer, self._clock() + self._seconds)
 
     def change(self, key: Key, answer: Value | None = None, mark: int | None = None) -> None:
-        """Keep no answer for a key that was changed, but the one that came with the change.
+        """Drop the answer for a key that changed, and keep the one that came with the change.
 
-        :param answer: to the change itself, none if there is none
-        :param mark: taken before the change; the answer is kept if this is the only change since
+        :param answer: answer to the change itself, or None
+        :param mark: mark that was taken before the change; the answer is kept if this is the only change since
         """
         with self._lock:
             is_only = mark == self._changes
@@ -59,6 +59,6 @@ class Recent(Generic[Key, Value]):
                 self._answers[key] = (answer, self._clock() + self._seconds)
 
     def clear(self) -> None:
-        """Keep none of the answers."""
+        """Drop all answers."""
         with self._lock:
             self._answers.clear()

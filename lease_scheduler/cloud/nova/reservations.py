@@ -1,7 +1,7 @@
-"""What Blazar's clients look for in Nova: aggregates, flavors and slots that have the name of a reservation.
+"""Things that Blazar's clients look for in Nova: aggregates, flavors and slots with the name of a reservation.
 
-With the profile they are made. Without it, those that Blazar itself has made for leases that were taken over are kept
-as long as the leases last.
+They are created with the Blazar profile. Without it, those that Blazar itself has created for leases that were taken
+over are kept as long as these leases last.
 """
 
 from __future__ import annotations
@@ -29,31 +29,30 @@ from lease_scheduler.nova import aggregates as metadata
 
 LOG = logging.getLogger(__name__)
 
-#: Gives the aggregate of a name, None if there is none.
+#: Returns the aggregate with a name, or None.
 FindAggregate = Callable[[str], Aggregate | None]
 
-#: Of the aggregates of a lease: that those of its reservations are made, too.
+#: Key in the aggregates of a lease: its reservations have aggregates too.
 _MADE = "lease:blazar"
 
-#: Of an aggregate that Blazar has made.
+#: Key of an aggregate that Blazar has created.
 _ADOPTED = "lease:adopted"
 
-#: By which Nova's own filter keeps other projects' servers away.
+#: Key with which a filter of Nova's keeps servers of other projects off.
 _FILTER_TENANT = "filter_tenant_id"
 
-#: What Nova says of a host that is in another availability zone for good.
+#: Part of Nova's error for a host that has another availability zone.
 _IN_ANOTHER_ZONE = "already in availability zone"
 
 
 @dataclass(frozen=True)
 class BlazarOptions:
-    """What an operator sets for Blazar's clients.
+    """What the operator sets for Blazar's clients.
 
-    :ivar profile: whether things are made as Blazar makes them, for leases that do not give way
-    :ivar deletes_preemptible: whether servers of a preemptible flavor are deleted, and not shelved, on hosts that a
+    :ivar profile: whether leases that are not preemptible have things in Nova as Blazar makes them
+    :ivar deletes_preemptible: whether servers of a preemptible flavor are deleted instead of shelved on hosts that a
         lease takes as a whole
-    :ivar saves_by_default: whether images are made before the end of reservations of hosts that leave that to the
-        operator
+    :ivar saves_by_default: whether images are made before the end of host reservations with ``before_end = default``
     """
 
     profile: bool = False
@@ -82,13 +81,13 @@ class Reservations:
         self._placement = placement
         self._options = options
 
-    # -- what there is, and what it is called ----------------------------------------------------------------
+    # -- what there is, and its names ------------------------------------------------------------------------
 
     def _is_made(self, order: Order, find: FindAggregate | None = None) -> bool:
-        """Whether the profile is for a lease: one that gives way has what Blazar does not know.
+        """Return whether the profile applies to a lease. Blazar knows no preemptible leases, so they are excepted.
 
-        That does not change while the lease lasts, whatever the operator sets meanwhile, unless somebody deletes what
-        it is remembered by.
+        This does not change while the lease lasts, even if the operator changes the option. Only if the aggregates of
+        the lease are deleted, the present option counts.
         """
         assert order.request is not None and order.operation is not None
         look = find or self._aggregates.find
@@ -98,16 +97,16 @@ class Reservations:
         return any(metadata.is_true(aggregate.metadata.get(_MADE)) for aggregate in own)
 
     def parts(self, order: Order, find: FindAggregate | None = None) -> list[tuple[LeasePart, Aggregate | None]]:
-        """The reservations that have an aggregate of their own, or are to have one.
+        """Return the reservations that have, or should have, an aggregate of their own, with that aggregate.
 
-        :param find: gives aggregates by their names; None to ask Nova
+        :param find: returns aggregates by name; None asks Nova
         """
         look = find or self._aggregates.find
         found = [(part, look(part.reservation_id)) for part in lease_parts.parts(order)]
         return [(part, aggregate) for part, aggregate in found if aggregate is not None or self._is_made(order, find)]
 
     def aggregate_ids(self, lease_id: str, reservations: Iterable[str]) -> dict[str, int]:
-        """Return reservation of instances -> id of its aggregate: its own, or the one of the lease."""
+        """Return instance reservation -> id of its own aggregate or else of that of the lease."""
         shared = names.aggregate(lease_id, exclusive=False)
         own = set(reservations)
         ids = self._aggregates.ids({*own, shared})
@@ -119,16 +118,16 @@ class Reservations:
         return [aggregate for aggregate in found if aggregate is not None]
 
     def taken_out(self) -> frozenset[str]:
-        """Compute services that are not in the pool's aggregate for as long as they are reserved."""
+        """Return the compute services that are out of the pool's aggregate while they are reserved."""
         if not self._options.profile:
             return frozenset()
         reserved = (each.hosts for each in self._aggregates.all() if NAMED_BY in each.metadata and each.zone)
         return frozenset[str]().union(*reserved)
 
     def labels(self, order: Order, find: FindAggregate | None = None) -> dict[int, Labels]:
-        """How flavor and slots of each node set of a lease are called.
+        """Return the names of flavor and slots of each node set of a lease.
 
-        :param find: gives aggregates by their names; None to ask Nova
+        :param find: returns aggregates by name; None asks Nova
         """
         assert order.request is not None
         found = {number: names.labels(order.lease_id, number) for number in range(len(order.request.nodes))}
@@ -138,15 +137,15 @@ class Reservations:
             of_reservation = names.reservation_labels(part.reservation_id, part.server_group_id)
             for number in part.node_sets:
                 if aggregate is not None and _is_adopted(aggregate):
-                    # Blazar's own slots stay with the servers that are there already.
+                    # The servers that are there already keep Blazar's slots.
                     of_reservation = replace(of_reservation, slot_class=found[number].slot_class)
                 found[number] = of_reservation
         return found
 
     def claims(self, order: Order, find: FindAggregate | None = None) -> Counter[tuple[int, str]]:
-        """Node set and host -> servers that Blazar let in and that claim for themselves what they need.
+        """Return node set and host -> number of servers from Blazar's time, which claim what they need themselves.
 
-        :param find: gives aggregates by their names; None to ask Nova
+        :param find: returns aggregates by name; None asks Nova
         """
         found: Counter[tuple[int, str]] = Counter()
         for part, aggregate in self.parts(order, find):
@@ -159,7 +158,7 @@ class Reservations:
         return found
 
     def servers_of(self, known: Known) -> list[Any]:
-        """Servers that are on hosts of reservations, or were made with their flavors; Blazar takes them as theirs."""
+        """Return the servers that Blazar counts as the lease's: those on reserved hosts or with reservation flavors."""
         found: dict[str, Any] = {}
         for aggregate in self._named(known):
             if aggregate.zone is None:
@@ -172,10 +171,10 @@ class Reservations:
     # -- from the start to the end ---------------------------------------------------------------------------
 
     def describe(self, order: Order, *, exactly: bool, is_new: bool = False) -> None:
-        """The aggregates are there; those of instances have their hosts, and none has hosts that are not planned.
+        """Create or change the aggregates of reservations. Those of instance reservations get their hosts.
 
-        :param exactly: whether hosts that are not planned any more are left
-        :param is_new: whether nothing remembered the lease before
+        :param exactly: whether hosts that are not planned any more are removed
+        :param is_new: whether the lease had no aggregate before
         """
         if self._is_made(order) or (is_new and self._is_made(order, lambda name: None)):
             for name in _own_names(order):
@@ -196,9 +195,9 @@ class Reservations:
                 self._aggregates.ensure(part.reservation_id, said, planned if exactly else planned | present)
 
     def clear(self, order: Order, services: Iterable[str], shelve: Any) -> bool:
-        """Hosts that come into another availability zone have no servers at all any more; whether that is so.
+        """Free hosts that come into another availability zone of all servers. Return whether they are free.
 
-        :param shelve: has servers of other leases that stayed there when they made room shelved; whether they are
+        :param shelve: shelves servers of other leases, which stayed there when they made room; returns whether they are
         """
         if not any(part.has_whole_hosts for part, _ in self.parts(order)):
             return True
@@ -213,9 +212,10 @@ class Reservations:
         return is_over
 
     def enter(self, order: Order) -> bool:
-        """The hosts that are reserved as a whole have left the pool for the aggregate of their reservation.
+        """Move hosts that are reserved as a whole from the pool to the aggregate of their reservation.
 
-        :raises StepFailedError: one of them has another availability zone
+        :return: whether that is done
+        :raises StepFailedError: a host has another availability zone
         """
         assert order.operation is not None
         is_over = True
@@ -230,19 +230,19 @@ class Reservations:
                     (host,) = self._nodes.names([service])
                     raise StepFailedError(f"its host cannot be reserved for Blazar's clients: {reason}", host)
             if self._options.profile:
-                # Not before, so that at no time nobody has it.
+                # Only now, so that the host is always in one of the two.
                 self._freepool.take_out(services - refused.keys())
-            # What runs on a new host of a running lease keeps running there.
+            # When a running lease gets a host, servers that run there keep it in its zone, which does not matter.
             is_over &= not refused or order.operation.kind is OperationKind.ADJUST
         return is_over
 
     def say_begin(self, reservations: Iterable[str], instant: str) -> None:
-        """Change from when on servers may begin, as far as there are aggregates."""
+        """Set the instant from which servers may start, in the aggregates that exist."""
         for reservation_id in reservations:
             self._aggregates.set_metadata(reservation_id, {metadata.FROM: instant})
 
     def leave(self, known: Known) -> bool:
-        """The hosts are in the pool again; whether Nova let all of them go."""
+        """Move the hosts of reservations back to the pool. Return whether Nova allowed it for all of them."""
         left = [self._withdraw(aggregate.name, aggregate.hosts) for aggregate in self._named(known)]
         return all(left)
 
@@ -256,12 +256,12 @@ class Reservations:
         for service, reason in refused.items():
             LOG.info("Nova does not let %s leave aggregate %s: %s", service, name, reason)
         if found.zone is not None:
-            # Who looked between the two left them out of the pool.
+            # Again, because a change of the pool between the two calls left them out.
             self._freepool.put_back(services - refused.keys())
         return not refused
 
     def remove(self, known: Known) -> None:
-        """Nothing has the name of a reservation of the lease any more."""
+        """Remove everything that has the name of a reservation of the lease."""
         for aggregate in self._named(known):
             if aggregate.zone is None:
                 self._flavors.remove([aggregate.name])
@@ -272,7 +272,7 @@ class Reservations:
 
 
 def said_by(order: Order, part: LeasePart) -> dict[str, str]:
-    """What the aggregate of a reservation says, but for what changes while the lease runs."""
+    """Return the metadata of the aggregate of a reservation, apart from what changes while the lease runs."""
     assert order.document is not None
     said = lease_metadata(order, exclusive=part.has_whole_hosts)
     said |= {NAMED_BY: part.reservation_id, metadata.BLAZAR_OWNER: order.document.project_id}
@@ -284,7 +284,7 @@ def said_by(order: Order, part: LeasePart) -> dict[str, str]:
 
 
 def _own_names(order: Order) -> tuple[str, str]:
-    """The aggregates of a lease that do not have the name of a reservation."""
+    """Return the names of the aggregates of a lease itself."""
     return (names.aggregate(order.lease_id, exclusive=True), names.aggregate(order.lease_id, exclusive=False))
 
 

@@ -1,4 +1,4 @@
-"""What may be done so that servers make room for leases: an operator's choice."""
+"""Options of the operator for how servers make room for leases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Escalation(Enum):
-    """What may be done to servers that are not out of the way in time, beyond shelving them."""
+    """What may be done, beyond shelving, to servers that do not make room in time."""
 
     NONE = "none"
     STOP = "stop"
@@ -15,7 +15,7 @@ class Escalation(Enum):
 
 
 class IntruderAction(Enum):
-    """What is done with an ordinary server on a host that a lease is to have."""
+    """What is done with an ordinary server on a host that a lease needs."""
 
     REFUSE = "refuse"
     SHELVE = "shelve"
@@ -24,13 +24,13 @@ class IntruderAction(Enum):
 
 @dataclass(frozen=True)
 class RoomOptions:
-    """What an operator sets.
+    """How servers make room for leases.
 
-    :ivar escalation: the last thing that may be done to servers that give way
-    :ivar escalate_after: seconds after the planned end of an operation when the next thing is done to them
+    :ivar escalation: the strongest measure that is allowed against servers that do not make room in time
+    :ivar escalate_after: seconds after the planned end of an operation when the next measure is taken
     :ivar intruders: what is done with ordinary servers that are in the way
-    :ivar intruder_patience: seconds after the planned end of an operation when an ordinary server that still has not
-        gone counts as one that does not give way
+    :ivar intruder_patience: seconds after the planned end of an operation when an ordinary server that is still there
+        counts as one that does not make room
     """
 
     escalation: Escalation = Escalation.STOP

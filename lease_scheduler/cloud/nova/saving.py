@@ -1,4 +1,4 @@
-"""Of which servers of a lease images are made, and when: its actions before the end and at the end."""
+"""Choice of the servers of a lease of which images are made, by its actions before the end and at the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Saving:
         self._by_default = by_default
 
     def is_wanted(self, order: Order) -> bool:
-        """Whether there is to be an image of any server when the lease is over."""
+        """Return whether a lease that is over wants an image of any server."""
         document = order.document
         return (
             order.is_over
@@ -34,13 +34,13 @@ class Saving:
         )
 
     def begin(self, order: Order, servers: Iterable[Any]) -> bool:
-        """Have images made before the end of a lease; whether all are begun."""
+        """Begin images before the end of a lease. Return whether all are begun."""
         assert order.document is not None
         moment = str(order.document.before_end)
         return self._snapshots.begin(self._wish(order, each, moment) for each in self._chosen(order, servers))
 
     def finish(self, order: Order, servers: Iterable[Any]) -> bool:
-        """Have an image made of each server of a lease that is over; whether the servers may be deleted."""
+        """Make the images that a lease wants at its end. Return whether its servers may be deleted."""
         assert order.document is not None
         earlier = (str(order.document.before_end),) if order.document.before_end_done else ()
         late = None if order.operation is None else float(self._clock.now() - order.operation.begun)
@@ -51,16 +51,16 @@ class Saving:
         return self._snapshots.finish(order.lease_id, wishes, late)
 
     def release(self, order: Order) -> None:
-        """What was done to images so that they are not deleted with their servers is undone."""
+        """Remove the protection that kept images from being deleted with their servers."""
         if self.is_wanted(order):
             assert order.document is not None
             self._snapshots.release(order.lease_id, order.document.project_id)
 
     def _chosen(self, order: Order, servers: Iterable[Any]) -> list[Any]:
-        """The servers of a lease of which an image is wanted before the end.
+        """Return the servers of which the lease wants an image before its end.
 
-        These are the ones on hosts of reservations that ask for it. One that is on no host is shelved, and may have
-        been on any of them.
+        These are the servers on hosts of reservations with this action. A shelved server counts too: it is on no host,
+        and may have been on any of them.
         """
         assert order.document is not None
         wanted = order.document.saved_nodes(by_default=self._by_default)

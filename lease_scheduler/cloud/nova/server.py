@@ -1,4 +1,4 @@
-"""What Nova says of a server, read in one place."""
+"""Facts that Nova tells about a server, read in one place."""
 
 from __future__ import annotations
 
@@ -19,89 +19,89 @@ ACTIVE, OFFLOADED, SHELVED, STOPPED, SUSPENDED = "ACTIVE", "SHELVED_OFFLOADED", 
 PAUSED, ERROR, BUILD, VERIFY_RESIZE, DELETED = "PAUSED", "ERROR", "BUILD", "VERIFY_RESIZE", "DELETED"
 RESCUED, SOFT_DELETED = "RESCUE", "SOFT_DELETED"
 
-#: What the tag of a server of a managed lease begins with.
+#: Prefix of a tag of the servers of managed leases.
 _NUMBER = "lease-vm:"
 
-#: Extra specs of a flavor that say what is counted instead of what it has.
+#: Prefix of extra specs that override what Placement counts for a flavor.
 _RESOURCES = "resources:"
 
-#: States from which Nova shelves.
+#: States in which Nova can shelve a server.
 CAN_SHELVE = frozenset({ACTIVE, STOPPED, PAUSED, SUSPENDED})
 
 
 def tags(server: Any) -> list[str]:
-    """Its tags."""
+    """Return the tags of a server."""
     return list(getattr(server, "tags", None) or ())
 
 
 def number_tag(number: int) -> str:
-    """Tag of the server that is the VM of a number of its lease."""
+    """Return the tag of the server with a number in its lease."""
     return f"{_NUMBER}{number}"
 
 
 def is_number_tag(text: str) -> bool:
-    """Whether a tag says which VM of its lease a server is."""
+    """Return whether a tag is one of those that ``number_tag`` makes."""
     return text.startswith(_NUMBER)
 
 
 def number(server: Any) -> int | None:
-    """Number of the VM of its lease that it is, none if nobody has said."""
+    """Return the number of a server in its lease, or None if it has no such tag."""
     return next((int(text.removeprefix(_NUMBER)) for text in tags(server) if is_number_tag(text)), None)
 
 
 def task(server: Any) -> str | None:
-    """What Nova is doing with it, none if that is nothing."""
+    """Return the task that Nova is doing with a server, or None."""
     found: str | None = getattr(server, "OS-EXT-STS:task_state", None)
     return found
 
 
 def is_busy(server: Any) -> bool:
-    """Whether Nova is doing something with it; for a moment in which a host takes it on, Nova does not say what."""
+    """Return whether Nova is doing something with a server. While it is being scheduled, it may have no task."""
     return task(server) is not None or server.status == BUILD
 
 
 def host(server: Any) -> str | None:
-    """Name of the compute host on which it is, none if it is on none."""
+    """Return the name of the compute host of a server, or None if it is on no host."""
     found: str | None = getattr(server, "OS-EXT-SRV-ATTR:hypervisor_hostname", None)
     return found
 
 
 def service(server: Any) -> str | None:
-    """Name of the compute service on which it is, none if it is on none."""
+    """Return the name of the compute service of a server, or None if it is on no host."""
     found: str | None = getattr(server, "OS-EXT-SRV-ATTR:host", None)
     return found
 
 
 def fault(server: Any) -> str:
-    """Why it failed, as Nova tells it."""
+    """Return Nova's reason for a failure of a server."""
     found: str = (getattr(server, "fault", None) or {}).get("message", "no reason is given")
     return found
 
 
 def age(server: Any) -> float:
-    """Seconds since it was asked for."""
+    """Return the seconds since a server was created."""
     return (datetime.now(UTC) - datetime.fromisoformat(server.created)).total_seconds()
 
 
 def made_for(server: Any) -> str | None:
-    """The lease whose flavor it has, which only its project can use; none if that is an ordinary one."""
+    """Return the lease whose flavor a server has, or None. Only the project of the lease can use such a flavor."""
     return _extra_specs(server).get(FLAVOR_LEASE)
 
 
 def leases(server: Any) -> frozenset[str]:
-    """The lease that it belongs to, be it by its flavor or by a tag; empty if it belongs to none."""
+    """Return the leases that a server belongs to by its flavor or by tags."""
     tagged = {lease_id for text in tags(server) if (lease_id := names.lease_of_tag(text)) is not None}
     flavor_lease = made_for(server)
     return frozenset(tagged if flavor_lease is None else {*tagged, flavor_lease})
 
 
 def claims_nothing(server: Any) -> bool:
-    """Whether Placement counts nothing for it but a slot, because all that it needs is held by its lease."""
+    """Return whether Placement counts only a slot for a server, because its lease holds all that it needs."""
     return _extra_specs(server).get(f"{_RESOURCES}{VCPU}") == "0"
 
 
 def claims(server: Any) -> dict[str, int]:
-    """What Placement counts for it by resource class, as its flavor says."""
+    """Return resource class -> amount that Placement counts for a server, according to its flavor."""
     flavor = server.flavor
     disk_gb = flavor["disk"] + (flavor.get("ephemeral") or 0) + -(-int(flavor.get("swap") or 0) // 1024)
     found = {VCPU: flavor["vcpus"], MEMORY_MB: flavor["ram"], DISK_GB: disk_gb}
@@ -112,22 +112,22 @@ def claims(server: Any) -> dict[str, int]:
 
 
 def gives_way(server: Any) -> bool:
-    """Whether its flavor says that it makes room for leases."""
+    """Return whether the flavor of a server says that it makes room for leases."""
     return _say_that_it_gives_way(_extra_specs(server))
 
 
 def is_guest(server: Any) -> bool:
-    """Return whether it makes room for leases, whatever its tags say: anybody may tag their own servers."""
+    """Return whether a server makes room for leases. Tags do not count, because users may tag their own servers."""
     return made_for(server) is None and gives_way(server)
 
 
 def is_ordinary(server: Any) -> bool:
-    """Return whether it has no flavor of a lease and does not make room for leases either."""
+    """Return whether a server neither has a flavor of a lease nor makes room for leases."""
     return made_for(server) is None and not gives_way(server)
 
 
 def flavor_gives_way(flavor: Any) -> bool:
-    """Whether servers of a flavor make room for leases.
+    """Return whether servers of a flavor make room for leases.
 
     :param flavor: as novaclient lists it
     """
@@ -144,23 +144,23 @@ def _extra_specs(server: Any) -> Mapping[str, str]:
 
 
 def command(call: Callable[..., Any], server: Any, *arguments: Any) -> None:
-    """Give a command, which Nova refuses if the server has gone or begun with something else; that is seen later."""
+    """Give a command. A refusal because the server is gone or busy is ignored; the next look at the server shows it."""
     with suppress(Conflict, NotFound):
         call(server, *arguments)
 
 
 def settle(nova: Any, server: Any) -> bool:
-    """Bring a server out of a state in which Nova neither shelves nor moves it; return whether it was in one.
+    """Bring a server out of a state in which Nova neither shelves nor moves it. Return whether it was in one.
 
-    Its owner can bring it into most of these states, which must not keep it where others are to be.
+    Users can bring their servers into most of these states, which must not let them keep a host.
 
-    :param nova: novaclient's client, of an administrator
+    :param nova: novaclient's client with administrator rights
     """
     commands: dict[str, Callable[[Any], Any]] = {
         RESCUED: nova.servers.unrescue,
         VERIFY_RESIZE: nova.servers.confirm_resize,
         ERROR: lambda each: nova.servers.reset_state(each, "active"),
-        # Its owner has deleted it, and it could be restored for a while.
+        # The user has deleted it, and could restore it for a while.
         SOFT_DELETED: nova.servers.force_delete,
     }
     found = commands.get(server.status)

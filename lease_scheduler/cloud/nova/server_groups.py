@@ -1,7 +1,7 @@
-"""Server groups of reservations: which of their servers are on one host, and which are not.
+"""Server groups of reservations that state an affinity.
 
-The slots of a reservation are on the right hosts anyway. The group is for those who look for one, as Blazar's clients
-do: they learn its id when a lease is made, and boot with it as a scheduler hint.
+The slots of a reservation are on the right hosts in any case. The group exists for Blazar's clients, which get its id
+when a lease is created and boot servers with it as a scheduler hint.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _POLICIES = {True: "affinity", False: "anti-affinity"}
 class ServerGroups:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param on_behalf_of: gives a client that acts for the consumer who gave a trust
+    :param nova: novaclient's client with administrator rights
+    :param on_behalf_of: returns a client that acts for the user who gave a trust
     """
 
     def __init__(self, nova: Any, on_behalf_of: Callable[[str | None], Any]) -> None:
@@ -33,10 +33,10 @@ class ServerGroups:
         self._on_behalf_of = on_behalf_of
 
     def make(self, lease: Mapping[str, Any]) -> dict[str, str]:
-        """Reservation -> id of a new group, for those of a lease for which it matters where their servers are.
+        """Create groups for the reservations of a lease that state an affinity. Return reservation -> id of its group.
 
         :param lease: lease document
-        :raises RefusedError: Nova makes no more of them
+        :raises RefusedError: Nova creates no more groups
         """
         made: dict[str, str] = {}
         for reservation in lease["reservations"]:
@@ -53,7 +53,7 @@ class ServerGroups:
         return made
 
     def remove(self, groups: Iterable[str]) -> None:
-        """Remove groups, as far as they are there; servers that are in them stay as they are."""
+        """Delete groups that exist. The servers in them stay as they are."""
         for group in groups:
             with suppress(NotFound):
                 self._nova.server_groups.delete(group)

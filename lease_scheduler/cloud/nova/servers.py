@@ -1,7 +1,7 @@
-"""Servers of leases: found, booted and deleted; each call looks at what is there and does what comes next.
+"""Servers of leases. Each call checks the present state and does what comes next.
 
-A server belongs to a lease if it has the lease's tag (managed leases), was made with a flavor of the lease, or sits on
-a host that the lease has for itself.
+A server belongs to a lease if it has the tag of the lease (managed leases), was booted with a flavor of the lease, or
+is on a host that the lease has for itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.nova.lost import LostCommands
 
-#: Seconds for which a server that finds no host is tried again: nova-scheduler is told of aggregates by messages.
+#: Seconds for which a server that finds no host is booted again. nova-scheduler learns of aggregates by messages, which
+#: take time.
 _SCHEDULER_DELAY = 10.0
 _NO_HOST = "No valid host"
 
@@ -28,9 +29,9 @@ _NO_HOST = "No valid host"
 class WantedServer:
     """A server of a managed lease.
 
-    :ivar number: among those of the lease
-    :ivar template: what the tenant said of it
-    :ivar flavor_id: of the lease's flavor for it
+    :ivar number: its number in the lease
+    :ivar template: its description in the lease document
+    :ivar flavor_id: id of the lease's flavor for it
     :ivar host: name of the compute host that is planned for it
     """
 
@@ -44,11 +45,11 @@ class WantedServer:
 class Servers:
     """The servers of leases.
 
-    :param nova: novaclient's client, of an administrator
-    :param on_behalf_of: gives a client that acts for the consumer who gave a trust
-    :param project_of: gives the project of a lease, none if there is no such lease
-    :param boot_timeout: seconds after which a server that is not there yet has failed
-    :param lost: tells Nova again what it has lost
+    :param nova: novaclient's client with administrator rights
+    :param on_behalf_of: returns a client that acts for the user who gave a trust
+    :param project_of: returns the project of a lease, or None if there is no such lease
+    :param boot_timeout: seconds after which a boot that is not complete counts as failed
+    :param lost: detects commands that Nova has lost
     """
 
     def __init__(
@@ -68,24 +69,24 @@ class Servers:
     # -- what there is ---------------------------------------------------------------------------------------
 
     def of(self, lease_id: str, flavors: int, hosts: Iterable[str] = (), project_id: str | None = None) -> list[Any]:
-        """The servers of a lease.
+        """Return the servers of a lease.
 
-        :param flavors: how many flavors the lease has
+        :param flavors: number of flavors of the lease
         :param hosts: compute services that the lease has for itself
-        :param project_id: of the lease, for the servers on those
+        :param project_id: project of the lease, for the servers on these hosts
         """
         found = {each.id: each for each in self.find(tags=names.tag(lease_id))}
         for number in range(flavors):
             found |= {each.id: each for each in self.find(flavor=names.flavor_id(lease_id, number))}
         for host in hosts:
-            # What is switched off there may be another lease's that made room. It has a flavor of that lease; its tags
-            # say nothing, because the project could keep any server there with the tag of another lease of its own.
+            # A stopped server there may belong to another lease that made room, which its flavor tells. Tags do not
+            # count, because with the tag of another lease of its own a project could keep any server there.
             here = [each for each in self.find(host=host) if of.made_for(each) in (None, lease_id)]
             found |= {each.id: each for each in here if each.tenant_id == project_id}
         return list(found.values())
 
     def by_tag(self) -> dict[str, list[Any]]:
-        """All servers that have the tag of a lease, by its id."""
+        """Return lease -> servers with its tag."""
         found: dict[str, list[Any]] = {}
         for server in self.find():
             for text in of.tags(server):
@@ -95,7 +96,7 @@ class Servers:
         return found
 
     def given_up(self, lease_id: str, project_id: str) -> frozenset[str]:
-        """Names of servers of a managed lease that its own project has deleted, which it does not want any more."""
+        """Return the names of servers of a managed lease that its own project has deleted, and so does not want."""
         deleted = all_servers(self._nova, deleted=True, project_id=project_id)
         mine = [each for each in deleted if of.made_for(each) == lease_id]
         return frozenset(each.name for each in mine if self._was_deleted_by(each, project_id))
@@ -108,19 +109,19 @@ class Servers:
         return any(each.action == "delete" and each.project_id == project_id for each in actions)
 
     def find(self, **query: str) -> list[Any]:
-        """All servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
+        """Return all servers that satisfy a query of Nova's, such as ``host`` or ``tags``."""
         found = all_servers(self._nova, **query)
         projects: dict[str, str | None] = {}
         for server in found:
             server.tags = [text for text in of.tags(server) if self._is_genuine(text, server, projects)]
         wanted = query.get("tags")
-        # Nova shows a server for a moment after it is gone.
+        # Nova still lists a server for a moment after it is deleted.
         return [each for each in found if each.status != of.DELETED and (wanted is None or wanted in each.tags)]
 
     def _is_genuine(self, tag: str, server: Any, projects: dict[str, str | None]) -> bool:
-        """Whether a tag may be believed: anybody can give his own server that of a lease.
+        """Return whether a tag can be trusted. Users can give their own servers the tag of any lease.
 
-        :param projects: of leases, as far as they are known by now
+        :param projects: project by lease, as far as known; extended here
         """
         lease_id = names.lease_of_tag(tag)
         if lease_id is None or of.made_for(server) == lease_id:
@@ -133,9 +134,9 @@ class Servers:
     # -- what is done ----------------------------------------------------------------------------------------
 
     def boot(self, lease_id: str, wanted: Sequence[WantedServer], trust_id: str | None) -> bool:
-        """Have these servers run; whether all of them do.
+        """Boot these servers. Return whether all of them run.
 
-        :raises StepFailedError: one of them cannot; it is deleted
+        :raises StepFailedError: Nova refuses a server, or its boot failed
         """
         present = {of.number(server): server for server in self.find(tags=names.tag(lease_id))}
         missing = [each for each in wanted if each.number not in present]
@@ -153,7 +154,7 @@ class Servers:
         return not missing and all(server.status == of.ACTIVE for server in present.values())
 
     def _tried_again(self, servers: Iterable[Any]) -> bool:
-        """Whether servers were deleted because nova-scheduler may not have heard of the aggregates of the lease yet."""
+        """Delete servers that found no host because nova-scheduler did not know the aggregates yet. Return if any."""
         early = [
             each
             for each in servers
@@ -186,19 +187,20 @@ class Servers:
             userdata=None if user_data is None else base64.b64decode(user_data),
             meta=dict(template.get("metadata") or {}),
             tags=[names.tag(lease_id), of.number_tag(wanted.number)],
-            # Nova never forgets a hint, and the server may outlive its lease; which one it has its flavor says.
+            # The hint does not name the lease, which the flavor tells: Nova never forgets a hint, and the server may
+            # outlive its lease.
             scheduler_hints={"lease:host": wanted.host},
         )
 
     def mark(self, servers: Iterable[Any], lease_id: str) -> None:
-        """Have these servers found again as the lease's, wherever they are."""
+        """Tag servers as the lease's, so that they are found wherever they are."""
         tag = names.tag(lease_id)
         for server in servers:
             if tag not in of.tags(server):
                 server.add_tag(tag)
 
     def delete(self, servers: Iterable[Any]) -> bool:
-        """Have these servers deleted; whether none of them is left."""
+        """Delete servers. Return whether none of them is left."""
         is_over = True
         for server in servers:
             is_over = False
@@ -208,7 +210,7 @@ class Servers:
                 self._lost.reset(server)
             try:
                 if server.status == "SOFT_DELETED":
-                    # The operator lets deleted servers be restored for a while; their hosts are needed now.
+                    # Nova is configured to keep deleted servers for a while, but their hosts are needed now.
                     self._nova.servers.force_delete(server)
                 else:
                     self._nova.servers.delete(server)
@@ -218,14 +220,14 @@ class Servers:
 
 
 def _root_disk(template: Mapping[str, Any], volume: Mapping[str, Any]) -> dict[str, Any]:
-    """The volume from which a server boots, as Nova wants it: one that is there, or a new one of the image."""
+    """Return Nova's description of the volume from which a server boots: an existing one, or a new one of its image."""
     if "volume_id" in volume:
         disk = {"uuid": volume["volume_id"], "source_type": "volume"}
     else:
         disk = {"uuid": template["image_id"], "source_type": "image", "volume_size": volume["size_gb"]}
         if "volume_type" in volume:
             disk["volume_type"] = volume["volume_type"]
-    # What was made for the lease goes with it, unless its consumer wants to have it.
+    # A volume that is created for the lease is deleted with it, unless the request says otherwise.
     ends = volume.get("delete_on_termination", "volume_id" not in volume)
     return {**disk, "destination_type": "volume", "boot_index": 0, "delete_on_termination": ends}
 

@@ -1,7 +1,7 @@
-"""Tells compute services that died from those that are not heard because the message bus is, or was, away.
+"""Distinction of compute services that died from those that are silent because of an outage of the message bus.
 
-Nova calls a service down that it has not heard for a while. When the bus comes back, its services are heard one after
-the other: oslo.messaging tries to connect at growing intervals, up to half a minute.
+Nova reports a service as down when it has not heard from it for a while. When the bus comes back, services return one
+after the other, because oslo.messaging reconnects at growing intervals of up to half a minute.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 class Patience:
     """How long services may be down before their hosts count as dead.
 
-    :ivar grace: seconds, where few are down
-    :ivar reconnection: seconds that are added where most were down together, as after an outage of the bus
+    :ivar grace: seconds for any service
+    :ivar reconnection: additional seconds for services that were down together with most others, as after an outage of
+        the bus
     """
 
     grace: float = 0.0
@@ -26,7 +27,7 @@ class Patience:
 class Silence:
     """See the module.
 
-    :param patience: for how long silence means nothing
+    :param patience: how long services may be silent
     """
 
     def __init__(self, patience: Patience) -> None:
@@ -35,16 +36,16 @@ class Silence:
         self._common: frozenset[str] = frozenset()
 
     def is_general(self, services: Collection[Any], now: float) -> bool:
-        """Take note of who is silent; return whether everybody is, so that it says nothing of any host.
+        """Note which services are silent. Return whether all are, which says nothing about any single host.
 
         :param services: compute services as novaclient lists them
         :param now: monotonic seconds
         """
-        # Of services in a cell that does not answer Nova tells no state.
+        # Nova shows no state for services in a cell that does not answer.
         silent = {each.host for each in services if getattr(each, "state", None) == "down"}
         expected = {each.host for each in services if each.status == "enabled" and not is_forced_down(each)}
         missing = expected & silent
-        # Of a single service nobody can tell.
+        # With a single service, an outage of the bus cannot be told from one of the host.
         is_general = len(expected) > 1 and missing == expected
         self._since = {host: now if is_general else self._since.get(host, now) for host in silent}
         if len(expected) > 1 and 2 * len(missing) > len(expected):
@@ -53,7 +54,7 @@ class Silence:
         return is_general
 
     def is_over(self, service: Any, now: float) -> bool:
-        """Whether a service that is down has been silent for too long; ``is_general`` has seen it at this look."""
+        """Return whether a service that is down has been silent for too long. Call ``is_general`` first."""
         if is_forced_down(service):
             return True
         patience = self._patience
@@ -62,5 +63,5 @@ class Silence:
 
 
 def is_forced_down(service: Any) -> bool:
-    """Whether an operator has said that it is down."""
+    """Return whether an operator has forced a service down."""
     return bool(getattr(service, "forced_down", False))

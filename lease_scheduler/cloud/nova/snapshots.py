@@ -1,7 +1,7 @@
 """Images of servers that end with their lease.
 
-An image is found again by its properties, so that there is one, whoever began to make it. It belongs to the project of
-the server. An image with these properties that belongs to anybody else is not looked at: everybody can make one.
+An image is found again by its properties, so only one is made, even if another engine began it. It belongs to the
+project of the server. Images of other projects with the same properties are ignored, because anyone can create them.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from lease_scheduler.cloud.nova.lost import LostCommands
 
 LOG = logging.getLogger(__name__)
 
-#: Properties of images: of which server, made when, for which lease.
+#: Properties of an image: its server, its moment and its lease.
 _SERVER, _MOMENT, _LEASE = "lease_server", "lease_moment", "lease_id"
 
-#: The moment of images that are made at the end of a lease; others have the instant before its end.
+#: Moment of images that are made at the end of a lease. For images before the end it is the instant of the action.
 AT_END = "end"
 
-#: States in which Nova makes an image of a server.
+#: States in which Nova can make an image of a server.
 _HAS_DISK = frozenset({of.ACTIVE, of.STOPPED, of.PAUSED, of.SUSPENDED})
 
-#: Those in which Nova has an image of it already, which it deletes with the server.
+#: States in which Nova has an image of the server already, which it deletes with the server.
 _IS_SHELVED = frozenset({of.SHELVED, of.OFFLOADED})
 
-#: How often Nova is told to make an image of a server before that counts as impossible.
+#: Maximum number of attempts to make an image of a server.
 _ATTEMPTS = 3
 
-#: Real seconds for which an image that grows no more while its server is idle may be one that was just begun.
+#: Real seconds for which an incomplete image of an idle server counts as just begun.
 _JUST_BEGUN = 30.0
 
-#: Told of a server of which there is no image: the lease, the server and why.
+#: Called for a server without an image, with the ids of lease and server and the reason.
 OnFailure = Callable[[str, str, str], None]
 
 
 @dataclass(frozen=True)
 class SnapshotOptions:
-    """What an operator sets.
+    """How images of servers are made, set by the operator.
 
-    :ivar prefix: what names of images begin with that are made before the end of a lease
+    :ivar prefix: prefix of the names of images that are made before the end of a lease
     :ivar timeout: seconds for which the end of a lease waits for its images
     """
 
@@ -63,11 +63,11 @@ class SnapshotOptions:
 class Wish:
     """An image that is wanted.
 
-    :ivar server: as novaclient lists it
-    :ivar name: of the image
-    :ivar moment: of a new image
-    :ivar other_moments: of images that do as well
-    :ivar trust_id: by which the project of the server trusts the service, None if it does not
+    :ivar server: the server, as novaclient lists it
+    :ivar name: name of the image
+    :ivar moment: moment of a new image
+    :ivar other_moments: moments of existing images that will do as well
+    :ivar trust_id: trust that the project of the server gave the service, or None
     """
 
     lease_id: str
@@ -86,7 +86,7 @@ class _State(Enum):
 
 @dataclass(frozen=True)
 class _Progress:
-    """How far the image of a server is."""
+    """Progress of the image of a server."""
 
     state: _State
     is_begun: bool = False
@@ -99,9 +99,9 @@ _GOING_ON = _Progress(_State.GOING_ON)
 class Snapshots:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param on_behalf_of: gives a client that acts for the project that gave a trust
-    :param lost: tells Nova again what it has lost
+    :param nova: novaclient's client with administrator rights
+    :param on_behalf_of: returns a client that acts for the user who gave a trust
+    :param lost: detects commands that Nova has lost
     """
 
     def __init__(
@@ -121,27 +121,27 @@ class Snapshots:
         self._attempts: Counter[tuple[str, str]] = Counter()
         self._why: dict[tuple[str, str], str] = {}
         self._waiting_since: dict[str, float] = {}
-        #: Told of servers of which there is no image when they are deleted.
+        #: Called for servers that are deleted without an image.
         self.on_failure: OnFailure = lambda *_: None
 
     def name(self, server: Any, *, before_end: bool) -> str:
-        """What the image of a server is called."""
+        """Return the name of the image of a server."""
         return f"{self._options.prefix}{server.name}" if before_end else f"{server.name}-{server.id}"
 
     def begin(self, wishes: Iterable[Wish]) -> bool:
-        """Have images made, without waiting for them; whether each is begun that can be."""
+        """Begin images, without waiting for them. Return whether all are begun that can be made."""
         progress = [(wish, self._progress(wish)) for wish in wishes]
         for wish, found in progress:
             if found.state is _State.IMPOSSIBLE:
-                LOG.warning("there is no image of server %s before its end: %s", wish.server.id, found.reason)
+                LOG.warning("no image of server %s can be made before its end: %s", wish.server.id, found.reason)
         return all(found.is_begun or found.state is not _State.GOING_ON for _, found in progress)
 
     def finish(self, lease_id: str, wishes: Iterable[Wish], late: float | None) -> bool:
-        """Have images made and wait for them; whether the servers may be deleted.
+        """Make images. Return whether the servers may be deleted.
 
         They may when each image is complete, cannot be made, or has taken longer than the operator allows.
 
-        :param late: seconds since the lease has been ended, None if only this process knows
+        :param late: seconds since the end of the lease began; None counts from the first call in this process
         """
         waited = self._waited(lease_id) if late is None else late
         is_too_late = waited >= self._options.timeout
@@ -161,7 +161,7 @@ class Snapshots:
         return True
 
     def release(self, lease_id: str, project_id: str) -> None:
-        """Let images be deleted again that were kept from going with their shelved servers."""
+        """Remove the protection of images, which kept them from being deleted with their shelved servers."""
         for image in self._images.find(project_id, **{_LEASE: lease_id, "protected": "true"}):
             self._images.change(image.image_id, protected=False)
 
@@ -186,7 +186,7 @@ class Snapshots:
         if any(image.age < _JUST_BEGUN for image in found):
             return _Progress(_State.GOING_ON, is_begun=True)
         for image in found:
-            # Whoever uploaded it has died.
+            # The service that uploaded it has died.
             self._images.delete(image.image_id)
         return self._create(wish)
 
@@ -198,7 +198,7 @@ class Snapshots:
         return _Progress(_State.GOING_ON, is_begun)
 
     def _found(self, wish: Wish) -> list[Image]:
-        """The images of a server, all of which are its project's then."""
+        """Return the images of a server. Those that the service owns are given to the server's project."""
         owner: str = wish.server.tenant_id
         found = []
         for moment in (wish.moment, *wish.other_moments):
@@ -226,7 +226,7 @@ class Snapshots:
             with self._lock:
                 self._why[key] = f"Nova refuses: {error.message}"
         except (Conflict, NotFound):
-            # It has begun with something else, or has gone; that is seen at the next look.
+            # The server is busy or gone, which the next call sees.
             with self._lock:
                 self._attempts[key] -= 1
         return _GOING_ON
@@ -236,14 +236,16 @@ class Snapshots:
             try:
                 self._on_behalf_of(wish.trust_id).servers.create_image(wish.server.id, wish.name, properties)
             except (NoLoginError, Unauthorized) as error:
-                # The work of somebody who has left the project is saved, too.
-                LOG.warning("the trust of lease %s is of no use, the service acts itself: %s", wish.lease_id, error)
+                # The trust ends when the user leaves the project. Their work must be saved all the same.
+                LOG.warning(
+                    "the trust of lease %s cannot be used, so the service makes the image: %s", wish.lease_id, error
+                )
             else:
                 return
         self._nova.servers.create_image(wish.server.id, wish.name, properties)
 
     def _adopted(self, wish: Wish) -> _Progress:
-        """Take the image of a shelved server, which Nova would delete with it, and must not now."""
+        """Use the image of a shelved server, and protect it, because Nova would delete it with the server."""
         server, owner = wish.server, wish.server.tenant_id
         ours = self._images.own_project
         shelved = {"name": f"{server.name}-shelved", "instance_uuid": server.id}

@@ -1,4 +1,4 @@
-"""The steps of operations: each gives whether it is done, and does what comes next if it is not."""
+"""The steps of operations. Each call does what comes next, and returns whether the step is done."""
 
 from __future__ import annotations
 
@@ -32,26 +32,27 @@ _STEPS = {
     OperationKind.RESUME: ("move-off", "aggregate", "vacate", "enter", "hold", "addresses", "open", "bring-back"),
     OperationKind.SUSPEND: ("close", "put-away", "leave", "release"),
     OperationKind.STOP: ("close", "keep", "snapshot", "delete-servers", "leave", "release", "remove"),
-    # What is shelved is in the image store, from where every host gets it.
+    # Shelved servers are in the image store, which all hosts can read.
     OperationKind.MIGRATE: (),
     OperationKind.SNAPSHOT: ("image",),
-    # Looked at before the aggregates have them, so that a host that cannot be had is opened to nobody, and after it.
+    # Hosts are vacated twice. The first time is before the aggregates have them, so that the lease gets no host that is
+    # not available. The second time clears servers that came in between.
     OperationKind.ADJUST: ("vacate", "join", "vacate", "enter", "hold", "open", "follow", "aggregate", "boot"),
 }
 _DISCARD = ("close", "snapshot", "delete-servers", "leave", "release", "remove")
 
-#: Steps that wait for servers only; Nova's notifications say when these are ready.
+#: Steps that wait only for servers. Nova notifies when these are ready.
 ANNOUNCED = frozenset({"boot", "put-away", "bring-back"})
 
-#: What may become of servers at the end of a lease; an image is made of those that cannot be kept.
+#: Values of ``on_end`` with which servers outlive the lease. An image is made of those that cannot.
 _KEEP, _SHELVE = "keep", "shelve"
 
 
 class OperationSteps:
     """See the module.
 
-    :param addresses: makes floating IPs
-    :param end_trust: removes a trust, if it is there
+    :param addresses: creates and deletes floating IPs
+    :param end_trust: deletes a trust, if it exists
     """
 
     def __init__(
@@ -114,25 +115,25 @@ class OperationSteps:
 
     @staticmethod
     def names(operation: Operation | None) -> tuple[str, ...]:
-        """The steps of an operation, in order; none is to destroy everything of a lease."""
+        """Return the steps of an operation, in order. None stands for destroying all of a lease."""
         return _DISCARD if operation is None else _STEPS[operation.kind]
 
     def perform(self, order: Order, name: str) -> bool:
-        """Do a step; whether it is done.
+        """Do a step. Return whether it is done.
 
         :raises StepFailedError: it cannot be done there
         """
         return self._perform[name](order)
 
     def _late(self, order: Order) -> int:
-        """Seconds since an operation should have been over, negative if it still has time."""
+        """Return the seconds since the planned end of an operation, negative before it."""
         assert order.operation is not None
         return self._clock.now() - order.operation.due
 
     # -- hosts -----------------------------------------------------------------------------------------------
 
     def _aggregate(self, order: Order) -> bool:
-        """The aggregates have the hosts of the plan; what was held on others is given back."""
+        """Set the hosts of the aggregates to those of the plan, and release what is held on others."""
         known = self._memory.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
@@ -148,7 +149,7 @@ class OperationSteps:
         return True
 
     def _join(self, order: Order) -> bool:
-        """The aggregates have the hosts of the plan beside those that the lease has now."""
+        """Add the hosts of the plan to the aggregates."""
         known = self._memory.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
@@ -159,7 +160,7 @@ class OperationSteps:
         return True
 
     def remember(self, order: Order) -> None:
-        """Have a suspended lease remembered that nothing remembers any more, so that it is resumed and not lost."""
+        """Restore the aggregate of a suspended lease, without which it could not be resumed."""
         known = self._memory.known(order.lease_id)
         shared = frozenset[str]() if known is None else known.shared
         self._memory.write(order, {True: frozenset(), False: shared}, known)
@@ -167,7 +168,7 @@ class OperationSteps:
         self._memory.say_begin(order.lease_id, NEVER)
 
     def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
-        """The compute services that a lease is to have for itself, and those that it is to share."""
+        """Return the compute services that a lease should have for itself (True) and share (False)."""
         found = lease_parts.vms(order)
         return {
             exclusive: self._nodes.services(lease_parts.hosts(found, exclusive=exclusive))
@@ -175,7 +176,7 @@ class OperationSteps:
         }
 
     def _vacate(self, order: Order) -> bool:
-        """Nobody else is on the hosts that the lease has for itself; who gives way is shelved."""
+        """Free the hosts that the lease has for itself of other servers."""
         hosts = lease_parts.hosts(lease_parts.vms(order), exclusive=True)
         if not hosts:
             return True
@@ -187,7 +188,7 @@ class OperationSteps:
         own = order.document.project_id if self._is_running(order) and order.document is not None else None
         leaving = self._leaving(order.lease_id)
         vacated, occupied = [], {}
-        # One after the other would take as many times as long.
+        # All hosts in each call, because one after the other would take much longer.
         for host in sorted(hosts):
             place = Place(host, self._nodes.node(host).service)
             try:
@@ -197,7 +198,7 @@ class OperationSteps:
         if occupied:
             raise HostsOccupiedError(occupied)
         providers = [self._nodes.node(host).provider_id for host in sorted(hosts)]
-        # Where a lease runs, servers of its own are always coming.
+        # While the lease runs, servers may always be on their way to its hosts: its own.
         return all(vacated) and (own is not None or self._vacancy.is_certain(order.lease_id, providers))
 
     @staticmethod
@@ -205,7 +206,7 @@ class OperationSteps:
         return order.operation is not None and order.operation.kind is OperationKind.ADJUST
 
     def _leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
-        """Compute services that other leases still have for themselves, with the projects of these."""
+        """Return the compute services that other leases still have for themselves, with the leases' projects."""
         others = (known for known in self._memory.all().values() if known.lease_id != lease_id)
         return frozenset((service, known.project_id) for known in others for service in known.exclusive)
 
@@ -217,12 +218,12 @@ class OperationSteps:
         return self._preemption.put_away(servers, PreemptionMode.SHELVE, late)
 
     def _leave(self, order: Order) -> bool:
-        """The hosts are where they are when nobody has reserved them."""
+        """Move the hosts back to the aggregate and zone that they have without a reservation."""
         known = self._memory.known(order.lease_id)
         return known is None or self._reservations.leave(known)
 
     def _release(self, order: Order) -> bool:
-        """The hosts are others' again."""
+        """Release the hosts and floating IPs of the lease."""
         known = self._memory.known(order.lease_id)
         if known is None:
             return True
@@ -231,13 +232,13 @@ class OperationSteps:
         in_use = self._holding.leave(known, known.shared)
         is_suspended = order.operation is not None and order.operation.kind is OperationKind.SUSPEND
         if in_use and not is_suspended:
-            # Nova has not given back yet what deleted servers had.
+            # Nova has not released yet what deleted servers had.
             return False
         self._memory.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True
 
     def _remove(self, order: Order) -> bool:
-        """Nothing of the lease is left but what it needs if it is to begin once more."""
+        """Remove all of the lease, apart from what it needs if it starts once more."""
         known = self._memory.known(order.lease_id)
         if known is not None:
             self._holding.remove(known)
@@ -251,7 +252,7 @@ class OperationSteps:
         return True
 
     def _give_back(self, order: Order, known: Known | None) -> None:
-        """The consumer's trust ends, and the groups of his servers are removed, whether the lease has begun or not."""
+        """Delete the trust and the server groups of a lease, whether it has started or not."""
         trusts = {known.trust_id} if known is not None else set()
         groups = set(known.server_groups) if known is not None else set()
         if order.document is not None:
@@ -263,7 +264,7 @@ class OperationSteps:
         self._server_groups.remove(sorted(groups))
 
     def _take_addresses(self, order: Order) -> bool:
-        """The consumer has the floating IPs of the lease."""
+        """Give the project the floating IPs of the lease."""
         assert order.document is not None
         for found in lease_parts.addresses(order):
             self._addresses.ensure(
@@ -271,18 +272,18 @@ class OperationSteps:
             )
         return True
 
-    # -- who may begin ---------------------------------------------------------------------------------------
+    # -- when servers may start ------------------------------------------------------------------------------
 
     def _open(self, order: Order) -> bool:
-        """The consumer's own servers may begin."""
-        # The filter looks at its own clock: what is made ready ahead is not used ahead.
+        """Allow servers of the lease to start from its start on."""
+        # The filter compares the start with its own clock, so hosts that are ready early are not used early.
         self._say_begin(order, str(order.start), ACTIVE)
         return True
 
     def _close(self, order: Order) -> bool:
-        """No server of the lease may begin any more."""
+        """Forbid servers of the lease to start."""
         self._say_begin(order, NEVER)
-        # nova-scheduler hears of that a moment later.
+        # nova-scheduler learns of that a moment later.
         self._vacancy.note_end(order.lease_id)
         return True
 
@@ -295,11 +296,11 @@ class OperationSteps:
     # -- servers ---------------------------------------------------------------------------------------------
 
     def _boot(self, order: Order) -> bool:
-        """The servers of a managed lease run."""
+        """Boot the servers of a managed lease."""
         assert order.document is not None
         if not order.document.servers:
             return True
-        # The filter lets the servers of the lease in when it has begun.
+        # The filter admits servers of the lease only after its start, so it starts at 0 now.
         self._say_begin(order, "0")
         wanted = wanted_servers(order, self._reservations.labels(order))
         if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
@@ -315,12 +316,12 @@ class OperationSteps:
             return True
         assert order.request is not None
         found = self._servers_of(known)
-        # Those on hosts of the lease's own are found by the host, where they are not any more afterwards.
+        # Servers found by a host that the lease has for itself leave that host, so they need the tag.
         self._servers.mark(found, order.lease_id)
         return self._preemption.put_away(found, order.request.preemption_mode, self._late(order))
 
     def _move_off(self, order: Order) -> bool:
-        """What stayed on a host where it is not planned any more is shelved, or it would begin there again."""
+        """Shelve servers that stayed on a host where they are not planned any more. They would resume there."""
         known = self._memory.known(order.lease_id)
         if known is None:
             return True
@@ -338,31 +339,31 @@ class OperationSteps:
         return self._nodes.services(vm.host for vm in lease_parts.vms(order))
 
     def _follow(self, order: Order) -> bool:
-        """The servers of the lease are on its hosts."""
+        """Move the servers of the lease to its hosts."""
         known = self._memory.known(order.lease_id)
         if known is None:
             return True
         return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
 
     def _keep(self, order: Order) -> bool:
-        """The servers that are to outlive the lease are none of it any more."""
+        """Detach the servers that outlive the lease."""
         known = self._memory.known(order.lease_id)
         if known is None or order.document is None or order.document.on_end not in (_KEEP, _SHELVE):
             return True
         found = self._servers_of(known)
-        # One that has been resized is not found by its flavor or its host any more.
+        # A server that was resized is not found by its flavor or its host any more.
         self._servers.mark(found, order.lease_id)
         return self._keeping.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
     def _snapshot(self, order: Order) -> bool:
-        """Nothing is lost that its project does not want to be lost, whatever else it wanted."""
+        """Make the images that the lease wants at its end, also of servers that could not outlive it."""
         known = self._memory.known(order.lease_id)
         if known is None or not self._saving.is_wanted(order):
             return True
         return self._saving.finish(order, self._servers_of(known))
 
     def _image(self, order: Order) -> bool:
-        """Images are being made, before the end."""
+        """Begin the images that the lease wants before its end."""
         known = self._memory.known(order.lease_id)
         return known is None or self._saving.begin(order, self._servers_of(known))
 
@@ -371,7 +372,7 @@ class OperationSteps:
         if known is None:
             found = self._servers.of(order.lease_id, 0)
         else:
-            # One that Nova has just placed would come when the hosts are others' already.
+            # A server that Nova has just placed would arrive after the hosts were released.
             found = self._servers_of(known)
             found += self._entered.on_their_way(known, found)
         self._preemption.forget(found)
@@ -391,7 +392,7 @@ def _reservations(order: Order) -> list[str]:
 
 
 def wanted_servers(order: Order, labels: Mapping[int, Labels]) -> list[WantedServer]:
-    """The servers of a managed lease: each template as often as it says, on the VMs of its node set."""
+    """Return the servers of a managed lease: each template as often as it states, on the VMs of its node set."""
     assert order.document is not None
     free: dict[int, list[tuple[int, lease_parts.Vm]]] = {}
     for number, vm in lease_parts.places(order):

@@ -1,4 +1,4 @@
-"""Finds servers on hosts that a lease has for itself, and that are not its own: administrators may force anything."""
+"""Strangers: servers on hosts that a lease has for itself, which do not belong to it. Administrators can force them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lease_scheduler.cloud.nova.listing import all_servers
 from lease_scheduler.cloud.observations import Stranger
 from lease_scheduler.nova import aggregates as metadata
 
-#: Clocks of Nova and of this machine may differ by so much without a change being missed.
+#: Difference between the clocks of Nova and of this machine that is tolerated without missing a change.
 _OVERLAP = timedelta(seconds=30)
 
 _GONE = frozenset({"DELETED", "SOFT_DELETED", of.OFFLOADED})
 
-#: A preempted lease may leave its servers on the host like this.
+#: States in which servers of a preempted lease may stay on the host.
 _ASIDE = frozenset({of.STOPPED, of.SUSPENDED})
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A lease that has a host for itself and has begun.
+    """A lease that has a host for itself and has started.
 
     :ivar number: id of its aggregate
     """
@@ -37,10 +37,10 @@ class _Held:
 
 
 class Strangers:
-    """See the module. Hosts are called here as aggregates call them, by their compute services.
+    """See the module. Hosts are named by their compute services here, as in aggregates.
 
-    :param nova: novaclient's client, of an administrator
-    :param node_names: name of the hypervisor by that of its compute service
+    :param nova: novaclient's client with administrator rights
+    :param node_names: returns compute service -> name of its hypervisor
     """
 
     def __init__(self, nova: Any, node_names: Callable[[], Mapping[str, str]]) -> None:
@@ -51,11 +51,11 @@ class Strangers:
         self._told: set[tuple[str, str]] = set()
 
     def look(self, aggregates: Iterable[Any]) -> list[Stranger]:
-        """Those that have not been told yet.
+        """Return the strangers that were not returned before.
 
-        On hosts whose lease has just begun, everything is looked at; on others, what has changed since the last time.
+        On hosts whose lease has just started, all servers are checked; on others, those that changed since last time.
 
-        :param aggregates: all that there are, as novaclient gives them
+        :param aggregates: all aggregates, as novaclient lists them
         """
         now = datetime.now(UTC)
         held = {host: lease for aggregate in aggregates for host, lease in _holds(aggregate).items()}
@@ -72,10 +72,10 @@ class Strangers:
         return self._new(servers, held)
 
     def look_at(self, host: str) -> list[Stranger]:
-        """Those on one host that have not been told yet."""
+        """Return the strangers on one host that were not returned before."""
         lease = self._held.get(host)
         if lease is None:
-            # The next look at everything finds a lease that has begun in the meantime.
+            # ``look`` will find a lease that has started in the meantime.
             return []
         try:
             held = _holds(self._nova.aggregates.get(lease.number))
@@ -101,11 +101,11 @@ class Strangers:
 
 
 def _holds(aggregate: Any) -> dict[str, _Held]:
-    """Hosts that a lease has for itself at present."""
+    """Return the hosts that a lease has for itself at present."""
     said: Mapping[str, str] = aggregate.metadata or {}
     if metadata.LEASE_ID not in said or not metadata.is_true(said.get(metadata.EXCLUSIVE)):
         return {}
-    # Before it begins its hosts are still being cleared, and after its end they are others'.
+    # Before its start the hosts are still being vacated, and after its end they belong to others.
     if not _instant(said.get(metadata.FROM)) <= time.time() < _instant(said.get(metadata.UNTIL)):
         return {}
     lease = _Held(aggregate.id, said[metadata.LEASE_ID], said.get(metadata.PROJECT_ID, ""))
@@ -113,7 +113,7 @@ def _holds(aggregate: Any) -> dict[str, _Held]:
 
 
 def _instant(text: str | None) -> float:
-    """Later than ever if nobody knows."""
+    """Return an instant, or infinity if there is none."""
     return float(text) if text is not None and text.isdigit() else float("inf")
 
 

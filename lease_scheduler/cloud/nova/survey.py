@@ -1,6 +1,6 @@
-"""Looks at everything that was made in the cloud for leases, and compares it with what should be there.
+"""Survey of everything that exists in the cloud for leases, and its comparison with what should exist.
 
-Nothing is changed here. What belongs to others is told from ours by its name, its id or its metadata.
+Nothing is changed here. Names, ids and metadata tell our things from those of others.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _PAGE = 500
 class Survey:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
+    :param nova: novaclient's client with administrator rights
     :param freepool: name of the aggregate of all hosts that leases may use
-    :param trusts: gives the ids of the trusts that were given to the service
-    :param images: finds what was left of shelving
-    :param tells_trespassers: whether ordinary servers have no right to be on hosts of the pool
+    :param trusts: returns the ids of the trusts that were given to the service; None leaves trusts out
+    :param images: finds images that will never be complete; None leaves them out
+    :param tells_trespassers: whether ordinary servers on hosts of the pool are reported
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class Survey:
         self._trusts = trusts
         self._images = images
         self._tells_trespassers = tells_trespassers
-        # What a provider has, as long as its generation does not change. What is taken of it may change all the same.
+        # Generation and inventories of providers. Allocations may change without a new generation, so are not cached.
         self._inventories: dict[str, tuple[int, Mapping[str, Mapping[str, Any]]]] = {}
 
     def differences(
         self, expectations: Collection[Expectation], live: Mapping[str, int], pool: Collection[str]
     ) -> list[Difference]:
         """See ``Driver.differences``."""
-        # Before anything is looked at, so that what is made meanwhile is not taken for left over.
+        # This comes first, so that things that are created meanwhile do not count as left over.
         aggregates = {each.name: each for each in self._aggregates.all()}
         items, without_host = self._wanted(expectations, aggregates, pool)
         found: Found = {}
@@ -157,9 +157,9 @@ class Survey:
     def _look_at_deleted_servers(
         self, items: Iterable[Item], documents: Mapping[str, LeaseDocument | None], found: Found
     ) -> None:
-        """What its own project has deleted is as it should be."""
+        """Count servers that their own project has deleted as being as they should be."""
         for item in items:
-            # Its name is the tenant's to change.
+            # The project may rename its servers.
             present = found.get((Kind.SERVER, item.name))
             if item.kind is Kind.SERVER and present is not None:
                 found[Kind.SERVER, item.name] = item
@@ -185,7 +185,7 @@ class Survey:
         return left_over
 
     def _list_flavors(self) -> Iterable[Any]:
-        """All of them: Nova gives a limited number at once."""
+        """Yield all flavors. Nova returns a limited number at once."""
         marker = None
         while page := self._nova.flavors.list(is_public=None, marker=marker, limit=_PAGE):
             yield from page
@@ -194,7 +194,7 @@ class Survey:
     def _note_flavor(self, flavor: Any, extra_specs: Item, found: Found) -> None:
         size = desired_state.size(flavor.ram, flavor.vcpus, flavor.disk)
         found[Kind.FLAVOR, flavor.id] = Item(Kind.FLAVOR, flavor.id, contents=size)
-        # Others may be the operator's own.
+        # Other extra specs may be the operator's.
         said = {
             key: value
             for key, value in flavor.extra_specs.items()
@@ -204,7 +204,7 @@ class Survey:
         try:
             access = self._nova.flavor_access.list(flavor=flavor)
         except NotFound:
-            # A public one has no list; everybody may use it.
+            # A public flavor has no access list.
             access = []
         projects = {each.tenant_id: "yes" for each in access}
         found[Kind.ACCESS, flavor.id] = Item(Kind.ACCESS, flavor.id, contents=projects)
@@ -294,7 +294,7 @@ class Survey:
             reservation_id = names.reservation_of(each.name)
             if reservation_id is not None and each.id not in known:
                 yield Difference(Kind.SERVER_GROUP, Problem.LEFT_OVER, each.id, None, each.name, reservation_id)
-        # Nova lists a limited number.
+        # Nova's list is limited, so the known ones that it lacks are requested one by one.
         for group in sorted(known):
             if (Kind.SERVER_GROUP, group) not in found:
                 with suppress(NotFound):
@@ -312,7 +312,7 @@ class Survey:
 
     @staticmethod
     def _try(what: str, look: Callable[[], Any], otherwise: Any = ()) -> Any:
-        """Look at what another service has, which may be away without keeping the rest from being compared."""
+        """Return what a call finds. If its service does not answer, log that, so that the rest is still compared."""
         try:
             return look()
         except Exception as error:
@@ -322,7 +322,7 @@ class Survey:
     # -- what became of it -----------------------------------------------------------------------------------
 
     def _explain(self, differences: Iterable[Difference], expectations: Iterable[Expectation]) -> Iterable[Difference]:
-        """Say of held capacity that is missing where somebody else has it, and what cannot be repaired by us."""
+        """Add to missing capacity the host where others have taken it, and to others that we cannot repair them."""
         missing = list(differences)
         lost = {each.name for each in missing if each.kind is Kind.CONSUMER}
         taken = self._taken(lost, expectations)
@@ -340,7 +340,7 @@ class Survey:
                 yield each
 
     def _taken(self, lost: Collection[str], expectations: Iterable[Expectation]) -> Mapping[str, tuple[str, str]]:
-        """Consumer -> host on which there is no room for it any more, and what is lacking there."""
+        """Return consumer -> host on which there is no room for it any more, and a text on what is lacking there."""
         by_host: dict[str, dict[str, Counter[str]]] = {}
         for expectation in expectations if lost else ():
             order = expectation.order
@@ -357,7 +357,7 @@ class Survey:
                 needed.subtract(present.get(consumer, {}))
             lacking = {} if node is None else self._placement.missing(node.provider_id, needed)
             if lacking:
-                said = f"host {host} lacks {desired_state.amounts(lacking)}: somebody else has taken it"
+                said = f"host {host} lacks {desired_state.amounts(lacking)}: others have taken it"
                 found |= dict.fromkeys(consumers, (host, said))
         return found
 

@@ -1,19 +1,19 @@
-"""How many servers are put away or brought back at the same time (haizea F74)."""
+"""Limit of servers that are put away or brought back at the same time (haizea F74)."""
 
 from __future__ import annotations
 
 from threading import Lock
 from time import monotonic
 
-#: Real seconds after which an operation counts as over that nobody has looked at again; its server may be deleted.
+#: Real seconds after which an operation without a sign of life counts as over. Its server may have been deleted.
 _FORGOTTEN_AFTER = 20.0
 
 
 class Throttle:
-    """Counts operations on servers, on each host and in all; Nova itself would begin with all of them at once.
+    """Counts operations on servers, for each host and in all. Nova itself would begin all of them at once.
 
-    :param per_host: most at a time on one host
-    :param in_all: most at a time
+    :param per_host: maximum number at the same time on one host
+    :param in_all: maximum number at the same time
     """
 
     def __init__(self, per_host: int, in_all: int) -> None:
@@ -23,9 +23,9 @@ class Throttle:
         self._going_on: dict[str, tuple[str | None, float]] = {}
 
     def begin(self, server_id: str, host: str | None) -> bool:
-        """Whether an operation on a server may begin now; it counts until ``end``.
+        """Return whether an operation on a server may begin now. If so, it counts until ``end``.
 
-        :param host: name of the host that has the work, none if that is not known yet
+        :param host: name of the host that does the work, or None if not known yet
         """
         with self._lock:
             if server_id in self._going_on:
@@ -39,12 +39,12 @@ class Throttle:
             return True
 
     def go_on(self, server_id: str) -> None:
-        """The operation on a server is still going on."""
+        """Note that the operation on a server is still under way."""
         with self._lock:
             if server_id in self._going_on:
                 self._going_on[server_id] = (self._going_on[server_id][0], monotonic())
 
     def end(self, server_id: str) -> None:
-        """Nothing is being done with a server any more."""
+        """Note that the operation on a server is over."""
         with self._lock:
             self._going_on.pop(server_id, None)

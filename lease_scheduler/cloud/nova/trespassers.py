@@ -1,6 +1,6 @@
-"""Finds ordinary servers on hosts that are for leases, before a lease needs the host.
+"""Trespassers: ordinary servers on hosts that are for leases, found before a lease needs the host.
 
-They were there before the host came into the pool, or an administrator has forced them there.
+They were there before the host came into the pool, or an administrator forced them there.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _GONE = frozenset({of.DELETED, of.SOFT_DELETED, of.OFFLOADED})
 def find(
     servers: Iterable[Any], aggregates: Collection[Aggregate], freepool: str, pool: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """Return the servers on hosts of the pool that neither have a flavor of a lease, nor give way, nor may be there.
+    """Yield the ordinary servers on hosts of the pool that may not be there.
 
     Where a lease has a host for itself, servers of its project may be there with any flavor.
 
-    :param aggregates: all that there are
+    :param aggregates: all aggregates
     :param freepool: name of the aggregate of all hosts that leases may use
     :param pool: names of the hosts of the pool by their compute services
     """
@@ -33,7 +33,7 @@ def find(
     ordinary = [each for each in ordinary if of.is_ordinary(each)]
     by_host: dict[str, list[Any]] = {of.service(each) or "": [] for each in ordinary}
     for aggregate in aggregates if by_host else ():
-        # As nova-scheduler has it.
+        # With the attributes of an aggregate in nova-scheduler.
         seen = SimpleNamespace(name=aggregate.name, metadata=aggregate.metadata, availability_zone=aggregate.zone)
         for service in by_host.keys() & aggregate.hosts:
             by_host[service].append(seen)

@@ -1,8 +1,7 @@
-"""Whether nobody is on his way to hosts that a lease has had vacated.
+"""Whether servers are still on their way to hosts that were vacated for a lease.
 
-Between the moment in which nova-scheduler chooses a host and the one in which the server is there, only Placement
-knows of it; and nova-scheduler is told of the lease's aggregate by a message, so it may choose the host for a moment
-longer.
+From the moment when nova-scheduler chooses a host until the server is there, only Placement knows of it. And
+nova-scheduler learns of the lease's aggregate by a message, so it may choose the host a little longer.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from typing import Any
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.placement import Placement
 
-#: Real seconds after which nova-scheduler has heard of an aggregate, unless it is very busy.
+#: Real seconds after which nova-scheduler knows a change of an aggregate, unless it is very busy.
 _HEARD_AFTER = 2.0
 
-#: After so long the look at a lease that was given up is forgotten.
+#: Real seconds after which a lease is forgotten, if its operation was given up.
 _FORGOTTEN_AFTER = 600.0
 
 
 class Vacancy:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param listed: gives all servers that satisfy a query of Nova's
-    :param clock: gives real seconds
+    :param nova: novaclient's client with administrator rights
+    :param listed: returns all servers that satisfy a query of Nova's
+    :param clock: returns real seconds
     """
 
     def __init__(
@@ -43,13 +42,13 @@ class Vacancy:
         self._placement = placement
         self._clock = clock
         self._lock = Lock()
-        #: Lease -> until when somebody may be sent to its hosts, and since when.
+        #: Lease -> until when nova-scheduler may send servers to its hosts, and when the lease was noted.
         self._heard_at: dict[str, tuple[float, float]] = {}
-        #: Lease -> when nova-scheduler has heard that nobody may begin on its hosts any more.
+        #: Lease -> when nova-scheduler knows that none of its servers may start any more.
         self._ended_at: dict[str, float] = {}
 
     def note(self, lease_id: str) -> None:
-        """The aggregate of a lease has all its hosts; said again and again until it is vacant."""
+        """Note that the aggregate of a lease has all its hosts. Repeated calls change nothing."""
         with self._lock:
             if lease_id in self._heard_at:
                 return
@@ -60,10 +59,10 @@ class Vacancy:
             self._heard_at = {**recent, lease_id: (heard_at, now)}
 
     def is_certain(self, lease_id: str, providers: Iterable[str]) -> bool:
-        """Whether nobody comes any more.
+        """Return whether no servers of others can arrive on the hosts of a lease any more.
 
-        :param lease_id: of a lease that was noted
-        :param providers: ids of the resource providers of its hosts, on which nobody else is
+        :param lease_id: id of a lease that was noted
+        :param providers: ids of the resource providers of its hosts, which are vacated
         """
         with self._lock:
             heard_at, _ = self._heard_at.get(lease_id, (math.inf, 0.0))
@@ -74,28 +73,28 @@ class Vacancy:
         return True
 
     def note_end(self, lease_id: str) -> None:
-        """The aggregate of a lease says that none of its servers may begin any more."""
+        """Note that the aggregate of a lease now forbids its servers to start."""
         now = self._clock()
         with self._lock:
             self._ended_at = {key: at for key, at in self._ended_at.items() if now - at < _FORGOTTEN_AFTER}
             self._ended_at.setdefault(lease_id, now + _HEARD_AFTER)
 
     def is_end_heard(self, lease_id: str) -> bool:
-        """Return whether nova-scheduler knows that none of a lease's servers may begin any more."""
+        """Return whether nova-scheduler knows that none of a lease's servers may start any more."""
         with self._lock:
-            # After a restart nobody has noted it, and it was long ago.
+            # A lease that is not known was noted before a restart, which is long enough ago.
             return self._clock() >= self._ended_at.get(lease_id, -math.inf)
 
     def _may_somebody_come(self) -> bool:
-        """Whether there are servers that may use hosts of the pool, so that anybody can be under way to one."""
+        """Return whether there are preemptible flavors, whose servers may be on their way to hosts of the pool."""
         return any(of.flavor_gives_way(each) for each in self._nova.flavors.list(is_public=None))
 
     def _is_expected(self, provider_id: str, lease_id: str) -> bool:
-        """Whether a server of somebody else is on its way to a host."""
+        """Return whether a server that does not belong to the lease is on its way to a host."""
         for consumer, amounts in self._placement.consumers_on(provider_id).items():
             if _is_slot_only(amounts):
                 continue
-            # None if it is held for a lease, or left over.
+            # There is no such server if the consumer is a lease's, or left over.
             for server in self._listed(uuid=consumer):
                 if lease_id not in of.leases(server) and of.is_busy(server):
                     return True
@@ -103,5 +102,5 @@ class Vacancy:
 
 
 def _is_slot_only(amounts: Mapping[str, int]) -> bool:
-    """Whether a server has no more than what Nova needs to place it, because its lease holds the rest."""
+    """Return whether a server has only what Nova needs to place it, because its lease holds the rest."""
     return not any(amounts.get(name, 0) for name in ("VCPU", "DISK_GB")) and amounts.get("MEMORY_MB", 0) <= 1

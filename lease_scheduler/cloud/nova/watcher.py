@@ -1,6 +1,6 @@
-"""Sees what happens in the cloud by itself: hosts that go down, servers that their owners delete.
+"""Watcher of events in the cloud: hosts that go down, and servers that their users delete.
 
-It looks now and then, and at once where a notification of Nova's says that there is something to see.
+It looks at intervals, and at once when a notification of Nova's hints at something.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from lease_scheduler.nova.boots import FLAVOR_LEASE
 
 LOG = logging.getLogger(__name__)
 
-#: Clocks of Nova and of this machine may differ by so much without a change being missed.
+#: Difference between the clocks of Nova and of this machine that is tolerated without missing a change.
 _OVERLAP = timedelta(seconds=30)
 
-#: What Nova says of the services of a cell that does not answer.
+#: Status that Nova shows for services of a cell that does not answer.
 _UNKNOWN = "UNKNOWN"
 
 _DELETED = frozenset({"instance.delete.end", "instance.soft_delete.end"})
 
-#: By which a server comes to a host.
+#: Actions by which a server comes to a host.
 _ARRIVED = frozenset(
     {
         "instance.create.end",
@@ -52,28 +52,28 @@ _ARRIVED = frozenset(
 
 
 class HintSource(Protocol):
-    """Hears what Nova says of itself."""
+    """Source of hints from Nova's notifications."""
 
     def start(self, on_hint: Callable[[Hint], None]) -> None:
-        """Begin to listen; calls may come from several threads."""
+        """Begin to listen. Calls may come from several threads."""
         ...
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         ...
 
 
 class Watcher:
     """See the module.
 
-    :param nova: novaclient's client, of an administrator
-    :param is_managed: whether the servers of a lease are booted by us; only then is it over when they are gone
+    :param nova: novaclient's client with administrator rights
+    :param is_managed: returns whether the engine boots the servers of a lease, which then ends when they are gone
     :param interval: real seconds between two looks
-    :param listener: none to look now and then only
-    :param inspector: looks at what is dear to ask for; none to leave that out
-    :param patience: how long services may be down, in real seconds; none if they may not
-    :param own_user: gives the id of the user that we are, whose doings are no news; none if nobody knows
-    :ivar hears_of_servers: whether Nova has said something of a server
+    :param listener: source of hints; None means looks at intervals only
+    :param inspector: inspects what is expensive to ask for; None leaves that out
+    :param own_user: returns the id of the service's own user, whose actions are no events, or None if not known
+    :param patience: how long services may be down, in real seconds; None means not at all
+    :ivar hears_of_servers: whether a notification about a server was received
     """
 
     def __init__(
@@ -123,18 +123,19 @@ class Watcher:
         overdrafts: Overdrafts | None = None,
         regularly: Callable[[], None] | None = None,
     ) -> None:
-        """Begin to look, and to listen.
+        """Begin to look and to listen.
 
-        :param on_server: is told of actions on servers that are over, from several threads; must be quick
-        :param on_hosts: of hosts that may have another size or other traits, by name; at first of all in the pool
-        :param on_aggregate: of aggregates of ours that are not as they were
-        :param on_stranger: of servers on hosts that a lease has for itself, once each
-        :param on_cache: of images that come to the caches of hosts, from several threads; must be quick
-        :param overdrafts: looks for what was given away more than once; none to leave that out
-        :param regularly: is called at each interval
+        :param on_server: called for actions on servers that are over, from several threads; must be quick
+        :param on_hosts: called with names of hosts that may have another size or other traits; first with all of the
+            pool
+        :param on_aggregate: called for aggregates of ours that have changed
+        :param on_stranger: called for servers on hosts that a lease has for itself, once each
+        :param on_cache: called for images that come to the caches of hosts, from several threads; must be quick
+        :param overdrafts: looks for overdrawn capacity; None leaves that out
+        :param regularly: called at each interval
         """
         self._regularly = regularly
-        # Whoever led before may have told other things.
+        # Another engine may have led meanwhile and seen other events.
         self._told_of = {}
         self._on_server = on_server
         self._on_cache = on_cache
@@ -147,7 +148,7 @@ class Watcher:
             self._listener.start(self._heard)
 
     def stop(self) -> None:
-        """Look and listen no more."""
+        """Stop looking and listening."""
         if self._listener is not None:
             self._listener.stop()
         if self._inspector is not None:
@@ -162,7 +163,7 @@ class Watcher:
     # -- when to look ----------------------------------------------------------------------------------------
 
     def _run(self, on_event: Callable[[DriverEvent], None]) -> None:
-        self._try(self._learn_who_we_are, "Keystone could not be asked who we are")
+        self._try(self._learn_own_user, "the service's own user could not be read from Keystone")
         due = monotonic()
         while True:
             with self._changed:
@@ -179,10 +180,10 @@ class Watcher:
                 self._look(partial(self._look_at_leases, leases), on_event)
             if is_due:
                 self._look(self._look_at_servers, on_event)
-                self._try(self._flavors.refresh, "Nova could not be asked for its flavors")
+                self._try(self._flavors.refresh, "flavors could not be read from Nova")
                 if self._regularly is not None:
-                    self._try(self._regularly, "what is done at intervals has failed")
-                # Hosts that die say nothing, so this is as often as if nobody listened.
+                    self._try(self._regularly, "a periodic task failed")
+                # Hosts that die send no notification, so notifications do not make these looks rarer.
                 due = monotonic() + self._interval
 
     def _look(self, look: Callable[[], Iterable[DriverEvent]], on_event: Callable[[DriverEvent], None]) -> None:
@@ -190,7 +191,7 @@ class Watcher:
             for event in look():
                 on_event(event)
         except Exception as error:
-            complain(LOG, f"Nova could not be asked what happened; it is tried again in {self._interval:.0f} s", error)
+            complain(LOG, f"events could not be read from Nova; it is tried again in {self._interval:.0f} s", error)
 
     @staticmethod
     def _try(call: Callable[[], None], complaint: str) -> None:
@@ -199,12 +200,12 @@ class Watcher:
         except Exception as error:
             complain(LOG, complaint, error)
 
-    def _learn_who_we_are(self) -> None:
+    def _learn_own_user(self) -> None:
         if self._own_user_id is None:
             self._own_user_id = self._own_user()
 
     def _heard(self, hint: Hint) -> None:
-        """Nova said something; called by the listener."""
+        """Handle a hint of the listener."""
         if isinstance(hint, ServiceHint):
             with self._changed:
                 self._hinted_services = True
@@ -224,7 +225,7 @@ class Watcher:
             arrives = hint.event_type in _ARRIVED
             self._on_server(ServerChange(hint.event_type, hint.server_id, hint.lease_id, host, arrives))
         if hint.event_type in _DELETED:
-            # What we delete ourselves, at the end of a lease for instance, does not end it.
+            # A deletion by the service itself does not end a lease.
             if hint.lease_id is not None and not self._is_own(hint):
                 with self._changed:
                     self._hinted_leases.add(hint.lease_id)
@@ -238,14 +239,14 @@ class Watcher:
     # -- hosts -----------------------------------------------------------------------------------------------
 
     def _look_at_hosts(self) -> list[DriverEvent]:
-        """Hosts whose compute service went down, was disabled or removed, or is back."""
+        """Return events for hosts whose compute service went down, was disabled or removed, or is back."""
         by_service = self._hosts.services()
         events = []
         listed = set()
         services = self._nova.services.list(binary="nova-compute")
         now = monotonic()
         if self._silence.is_general(services, now):
-            LOG.warning("no compute service is up: that is taken for an outage of the message bus and not of all hosts")
+            LOG.warning("no compute service is up: this counts as an outage of the message bus, not of all hosts")
             return []
         for service in services:
             listed.add(service.host)
@@ -254,9 +255,9 @@ class Watcher:
                 continue
             event = _host_event(host, service)
             if event.kind is EventKind.HOST_DOWN and not self._silence.is_over(service, now):
-                # It may soon be back, or be followed by all the others.
+                # It may soon be back, or all others may follow.
                 continue
-            # The engine may have taken over from one that knew of an outage, so the first look tells everything.
+            # The first look reports all hosts, because an engine that led before may have noted an outage.
             if self._told_of.get(host) is not event.kind:
                 events.append(event)
             self._told_of[host] = event.kind
@@ -269,7 +270,7 @@ class Watcher:
     # -- servers ---------------------------------------------------------------------------------------------
 
     def _look_at_servers(self) -> list[DriverEvent]:
-        """Managed leases whose last server was deleted by somebody else."""
+        """Return events for managed leases whose last server was deleted by others."""
         now = datetime.now(UTC)
         since, self._looked_at = self._looked_at, now
         if since is None:
@@ -278,9 +279,9 @@ class Watcher:
         return self._look_at_leases({lease_id for server in deleted if (lease_id := _lease_of(server)) is not None})
 
     def _look_at_leases(self, leases: Iterable[str]) -> list[DriverEvent]:
-        """Those of some leases that are managed and have no server any more."""
+        """Return events for those of these leases that are managed and have no server any more."""
         now = datetime.now(UTC)
-        # For as long as the same deletion may be seen again.
+        # The same deletion may be seen again within this time.
         kept = now - timedelta(seconds=self._interval) - 2 * _OVERLAP
         self._gone = {lease_id: instant for lease_id, instant in self._gone.items() if instant > kept}
         events = []
@@ -294,7 +295,7 @@ class Watcher:
 
 
 def _host_event(host: str, service: Any) -> DriverEvent:
-    """What the state of a compute service means for its host; what runs on one that is only disabled goes on."""
+    """Return the event for the state of a compute service. Servers on a host that is only disabled keep running."""
     if service.state == "up" and service.status == "enabled":
         return DriverEvent(EventKind.HOST_UP, host=host)
     kind = EventKind.HOST_CLOSED if service.state == "up" else EventKind.HOST_DOWN
@@ -303,6 +304,6 @@ def _host_event(host: str, service: Any) -> DriverEvent:
 
 
 def _lease_of(server: Any) -> str | None:
-    """The lease whose flavor a deleted server had; its tags are gone."""
+    """Return the lease whose flavor a deleted server had. Its tags are gone."""
     extra_specs: Mapping[str, str] = server.flavor.get("extra_specs") or {}
     return extra_specs.get(FLAVOR_LEASE)

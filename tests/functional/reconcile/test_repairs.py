@@ -46,7 +46,7 @@ def _active(service: Service, kind: str = "immediate", **said: Any) -> str:
 
 def _lost(lease_id: str) -> Difference:
     """Capacity that somebody else has taken."""
-    detail = "host compute-1 lacks VCPU 8: somebody else has taken it"
+    detail = "host compute-1 lacks VCPU 8: others have taken it"
     return Difference(Kind.CONSUMER, Problem.MISSING, str(uuid4()), lease_id, detail, host="compute-1")
 
 

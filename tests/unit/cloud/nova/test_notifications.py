@@ -160,4 +160,4 @@ def test_a_broker_that_refuses_is_asked_again(
     _hears(nova, heard)
     listener.stop()
     assert len(attempts) == 3
-    assert "cannot be listened to" in caplog.text
+    assert "cannot listen to" in caplog.text
