@@ -57,13 +57,14 @@ OPTIONS: list[cfg.Opt] = [
         help="How much of the price of node-hours is given back when a lease is made smaller or shorter.",
     ),
     cfg.StrOpt(
-        "mapper",
+        "deadline_placement",
+        deprecated_name="mapper",
         default="deadline",
         choices=[
-            ("greedy", "a deadline lease takes only what is free"),
-            ("deadline", "a deadline lease may preempt others that still meet their deadlines"),
+            ("greedy", "a deadline lease takes only free capacity"),
+            ("deadline", "a deadline lease may also preempt leases that still meet their own deadlines"),
         ],
-        help="How deadline leases with little slack are mapped to hosts.",
+        help="Whether a deadline lease may preempt others when it is placed.",
     ),
     cfg.StrOpt(
         "backfilling",

@@ -72,7 +72,7 @@ def _known(files: Iterable[_Sections]) -> dict[str, set[str]]:
     known: defaultdict[str, set[str]] = defaultdict(set)
     for group, options in list_opts():
         for option in [*options, *(loading.get_auth_common_conf_options() if group.name in _WITH_CREDENTIALS else ())]:
-            known[group.name] |= _names(option)
+            known[group.name] |= all_names(option)
     types: defaultdict[str, set[str]] = defaultdict(lambda: {"v3password"})
     for sections in files:
         for section, options_given in sections.items():
@@ -81,12 +81,12 @@ def _known(files: Iterable[_Sections]) -> dict[str, set[str]]:
         # A plug-in that does not exist is reported by the program that logs in with it.
         for auth_type in types[group_name] & loading.get_available_plugin_names():
             for option in loading.get_auth_plugin_conf_options(auth_type):
-                known[group_name] |= _names(option)
+                known[group_name] |= all_names(option)
     return dict(known)
 
 
-def _names(option: cfg.Opt) -> set[str]:
-    """All names by which oslo.config finds an option in its group, names of before included."""
+def all_names(option: cfg.Opt) -> set[str]:
+    """Return the names by which oslo.config finds an option in its group, including deprecated ones."""
     return {option.dest, *(old.name for old in option.deprecated_opts if old.name)}
 
 
