@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
 from lease_scheduler.conf import opts
-from lease_scheduler.conf.unknown import files_of, refuse_unknown_options
+from lease_scheduler.conf.unknown import all_names, files_of, refuse_unknown_options
 from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options, transfer_options
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import InvalidValueError
@@ -41,20 +41,21 @@ def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str
 def override(conf: cfg.ConfigOpts, name: str, text: str) -> None:
     """Set one option.
 
-    :param name: as ``group.option``
-    :raises InvalidValueError: there is no such option, or the text is none of its values
+    :param name: ``group.option``, where the option may have its deprecated name
+    :param text: the value, as in a configuration file
+    :raises InvalidValueError: the option does not exist, or the text is not a valid value for it
     """
     group, _, option = name.partition(".")
-    known = {group.name: {option.dest for option in options} for group, options in opts.list_opts()}
-    if option not in known.get(group, ()):
-        close = sorted(f"{g}.{o}" for g, os in known.items() for o in os if o == option or g == group)
+    known = {group.name: options for group, options in opts.list_opts()}
+    declared = next((o for o in known.get(group, ()) if option in all_names(o)), None)
+    if declared is None:
+        close = sorted(f"{g}.{o.dest}" for g, os in known.items() for o in os if o.dest == option or g == group)
         raise InvalidValueError(name, f"there is no such option; known are {', '.join(close or sorted(known))}")
-    declared = next(o for g, options in opts.list_opts() if g.name == group for o in options if o.dest == option)
     try:
         value = declared.type(text)
         if isinstance(declared, cfg.MultiOpt):
-            value = [*conf[group][option], value]
-        conf.set_override(option, value, group=group)
+            value = [*conf[group][declared.dest], value]
+        conf.set_override(declared.dest, value, group=group)
     except ValueError as error:
         raise InvalidValueError(name, str(error)) from error
 
@@ -96,7 +97,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         pricing=conf.scheduling.policy_pricing,
         penalty=conf.scheduling.policy_penalty,
         policy_options=policy_options(conf),
-        deadline_preemption=conf.scheduling.mapper == "deadline",
+        deadline_preemption=conf.scheduling.deadline_placement == "deadline",
         transfers=transfer_options(conf),
         cloud=CloudBehaviour(
             boot_time=group.boot_time,

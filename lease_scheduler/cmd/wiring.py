@@ -143,7 +143,7 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
     options = live_planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
-    deadline_preemption = conf.scheduling.mapper == "deadline"
+    deadline_preemption = conf.scheduling.deadline_placement == "deadline"
     transfers = ahead_options(conf)
     return lambda site: Planner(
         site,

@@ -1,4 +1,4 @@
-"""Group ``accounting``: what is written down of simulated runs."""
+"""Group ``accounting``: what is recorded about simulated runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ OPTIONS: list[cfg.Opt] = [
     cfg.ListOpt(
         "probes",
         default=[],
-        help="What looks at a run: names of probes (entry points lease_scheduler.probe). Shipped are ar, best-effort, "
-        "cpu-utilization, deadline, disk-usage, immediate, lease, lease-extras and price.",
+        help="Probes that observe a run: names of entry points in the namespace lease_scheduler.probe. The package "
+        "contains ar, best-effort, cpu-utilization, deadline, disk-usage, immediate, lease, lease-extras and price.",
     ),
     cfg.DictOpt(
         "attributes",
         default={},
-        help="What says which run it was, as name:value,name:value. It is written into the data file and stands in "
-        "every line that is made of it; profile, tracefile, annotationfile and injectfile have columns in any case.",
+        help="Attributes that identify the run, as name:value,name:value. They are written into the data file and "
+        "into every line of the tables made from it. profile, tracefile, annotationfile and injectfile always have "
+        "columns.",
     ),
-    cfg.StrOpt("datafile", help="File that what the probes wrote down goes to, as JSON; none without this."),
+    cfg.StrOpt("datafile", help="JSON file for the results of the probes. Without it, no such file is written."),
 ]

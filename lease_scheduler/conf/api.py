@@ -9,40 +9,47 @@ GROUP = cfg.OptGroup("api", title="The REST service")
 OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt("host", default="127.0.0.1", help="Address on which lease-scheduler-api listens."),
     cfg.PortOpt("port", default=1234, help="Port on which lease-scheduler-api listens."),
-    cfg.IntOpt("threads", default=16, min=1, help="Requests that lease-scheduler-api serves at the same time."),
+    cfg.IntOpt(
+        "threads", default=16, min=1, help="Number of requests that lease-scheduler-api serves at the same time."
+    ),
     cfg.StrOpt(
         "auth_strategy",
         default="keystone",
         choices=[
             ("keystone", "tokens are checked by keystonemiddleware"),
-            ("noauth", "everybody is who they say they are; on loopback addresses only"),
+            ("noauth", "callers are not authenticated; allowed on loopback addresses only"),
         ],
-        help="How it is found out who asks.",
+        help="How callers are authenticated.",
     ),
     cfg.ListOpt(
         "allowed_hosts",
         default=[],
-        help="Names, without port, by which lease-scheduler-embedded may be reached besides localhost and the loopback "
-        "addresses. It checks nobody's identity, so it refuses requests with any other name in the header Host, and "
-        "those that pages of other sites send.",
+        help="Names, without port, by which clients may reach lease-scheduler-embedded, in addition to localhost and "
+        "the loopback addresses. The embedded service does not authenticate its callers. It therefore refuses "
+        "requests with any other name in the Host header, and requests sent by pages of other sites.",
     ),
     cfg.BoolOpt(
         "privacy",
         default=True,
-        help="Whether projects learn of leases of others only that they keep the site busy: no ids, no hosts, not "
-        "how many there are; nor names of hosts in refusals, nor anything of private properties by asking for them. "
-        "Whoever may list hosts (policy reservation:oshosts:get) sees everything.",
+        help="Whether leases of other projects are hidden. A project then learns only that other projects keep the "
+        "site busy: it sees no ids, hosts or numbers of their leases, no host names in refusals, and no private "
+        "properties. Users who may list hosts (policy reservation:oshosts:get) see everything.",
     ),
-    cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Largest body of a request in bytes."),
+    cfg.IntOpt("maximum_body", default=1_048_576, min=1024, help="Maximum size of a request body in bytes."),
     cfg.IntOpt(
         "maximum_limit",
         default=1000,
         min=1,
         mutable=True,
-        help="Most leases on one page, where paging is asked for.",
+        help="Maximum number of leases on one page, if the client requests pages.",
     ),
     cfg.IntOpt(
-        "maximum_occurrences", default=366, min=1, max=10_000, mutable=True, help="Most leases that a series may have."
+        "maximum_occurrences",
+        default=366,
+        min=1,
+        max=10_000,
+        mutable=True,
+        help="Maximum number of leases in a series.",
     ),
     cfg.IntOpt(
         "series_days",
@@ -50,15 +57,15 @@ OPTIONS: list[cfg.Opt] = [
         min=1,
         max=3_660,
         mutable=True,
-        help="Days that the last lease of a series may lie after the first one. What lies further ahead than "
-        "[enforcement] max_lead_time is refused in any case.",
+        help="Maximum number of days between the first and the last lease of a series. Leases beyond [enforcement] "
+        "max_lead_time are refused in any case.",
     ),
     cfg.IntOpt(
         "retry_after",
         default=5,
         min=1,
         mutable=True,
-        help="Seconds after which clients are told to try again (Retry-After) while the engine or the database does "
+        help="Seconds after which clients should try again (Retry-After header) while the engine or the database does "
         "not answer.",
     ),
 ]

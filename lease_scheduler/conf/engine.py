@@ -1,4 +1,4 @@
-"""Group ``engine``: how the engine meets what was not planned."""
+"""Group ``engine``: how the engine carries out the plan and deals with deviations from it."""
 
 from __future__ import annotations
 
@@ -11,63 +11,70 @@ OPTIONS: list[cfg.Opt] = [
         "boot_attempts",
         default=3,
         min=1,
-        help="How often the VMs of a lease are started before it fails. Where they were saved, the lease waits after "
-        "that many failures to bring them back: nothing of it is deleted, and it is tried again after 30 seconds, then "
-        "ever less often.",
+        help="How many times the VMs of a lease are started before the lease fails. If the VMs are to be resumed from "
+        "a saved state, the lease waits after this number of failures instead. Nothing of it is deleted, and it is "
+        "tried again after 30 seconds, then at growing intervals.",
     ),
     cfg.IntOpt(
         "breach_tolerance",
         default=60,
         min=0,
-        help="Seconds by which a lease may begin late, or go on with fewer nodes than it was promised, before that "
-        "counts as a breach of its terms.",
+        help="Seconds for which a lease may start late, or run with fewer nodes than promised, before this counts as "
+        "a breach of its terms.",
     ),
     cfg.IntOpt(
         "host_repair_time",
         default=3600,
         min=1,
-        help="Seconds for which a host that went down is thought to stay away; leases of that time are moved.",
+        help="Seconds for which a host that goes down is expected to stay down. Leases that are planned there within "
+        "this time are moved.",
     ),
     cfg.IntOpt(
         "planning_lead",
         default=0,
         min=0,
-        help="Seconds from now in which nothing that waits is begun, so that there is time to carry a plan out.",
+        help="Nothing that waits is planned to start within this number of seconds from now. This leaves time to "
+        "carry out the plan.",
     ),
-    cfg.IntOpt("workers", default=32, min=1, help="Steps that the cloud is asked to carry out at the same time."),
+    cfg.IntOpt(
+        "workers", default=32, min=1, help="Number of steps that are carried out in the cloud at the same time."
+    ),
     cfg.FloatOpt(
         "reconcile_interval",
         default=300.0,
         mutable=True,
         min=1.0,
-        help="Seconds between two comparisons of leases with what really exists in the cloud.",
+        help="Seconds between two comparisons of leases with what exists in the cloud.",
     ),
     cfg.IntOpt(
         "minutes_before_end",
         default=60,
         min=0,
-        help="How long before the end of a lease its consumer is told, unless the lease says when; 0 for never.",
+        help="How many minutes before the end of a lease its project is notified, unless the lease says when; 0 for "
+        "never.",
     ),
     cfg.IntOpt(
         "preemption_warning",
         default=120,
         min=0,
-        help="How many seconds before its servers are put away or lost the consumer of a preempted lease is told, at "
-        "short notice at once; 0 for never. How much time he has at least is [scheduling] preemption_grace.",
+        help="How many seconds before its servers are put away or lost the project of a preempted lease is notified; "
+        "at short notice, it is notified at once. 0 for never. [scheduling] preemption_grace guarantees a minimum "
+        "time.",
     ),
     cfg.IntOpt(
         "announce_horizon",
         default=3600,
         min=0,
-        help="Seconds ahead for which the cloud is told on which hosts leases begin, so that servers without a lease "
-        "are put where they may stay; on Nova, LeaseFilter (on_demand_horizon) and LeaseWeigher read it. 0 to tell "
-        "nothing.",
+        help="The cloud is told which hosts leases will use within this number of seconds, so that servers without a "
+        "lease are placed where they can stay. On Nova, LeaseFilter (on_demand_horizon) and LeaseWeigher read this. 0 "
+        "disables it.",
     ),
     cfg.BoolOpt(
         "discover_hosts",
         default=False,
-        help="Whether hosts that somebody puts into the pool in the cloud, on Nova the aggregate of [nova] "
-        "aggregate_freepool_name, are taken in as if they had been asked for. Without, they are put out again.",
+        help="Whether hosts that are added to the pool in the cloud are accepted, as if they had been added by a "
+        "request. On Nova, the pool is the aggregate of [nova] aggregate_freepool_name. Otherwise they are removed "
+        "from the pool again.",
     ),
-    cfg.BoolOpt("explain_refusals", default=True, help="Whether a refused lease is told what would fit instead."),
+    cfg.BoolOpt("explain_refusals", default=True, help="Whether a refusal says what would fit instead."),
 ]

@@ -14,55 +14,56 @@ OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt(
         "host",
         default="127.0.0.1",
-        help="Address on which the front listens. It checks nobody's identity, so it refuses addresses that others can "
-        "reach unless allow_remote is set.",
+        help="Address on which the front listens. The front does not authenticate its callers, so it refuses "
+        "addresses other than loopback unless allow_remote is set.",
     ),
     cfg.PortOpt("port", default=DEFAULT_PORT, help="Port on which the front listens."),
     cfg.BoolOpt(
         "allow_remote",
         default=False,
-        help="Whether the front may listen on an address that is not this machine's own. Whoever reaches it can then "
-        "do what the front's user may, without a password.",
+        help="Whether the front may listen on an address that other machines can reach. Every client that reaches it "
+        "can then do whatever the user of the front may do, without a password.",
     ),
-    cfg.IntOpt("threads", default=4, min=1, help="Calls that the front answers at the same time."),
+    cfg.IntOpt("threads", default=4, min=1, help="Number of calls that the front answers at the same time."),
     cfg.IntOpt(
         "cpu_units",
         default=100,
         min=1,
-        help="Units of Haizea's CPU that make one VCPU; what is left of one counts whole.",
+        help="Units of Haizea's CPU that make one VCPU. A remainder counts as a whole VCPU.",
     ),
     cfg.StrOpt(
         "preemption_mode",
         default="shelve",
         choices=["shelve", "suspend", "stop", "delete", "migrate", "none"],
-        help="How preemptible leases are interrupted that do not say it.",
+        help="Preemption mode of preemptible leases that do not give one.",
     ),
     cfg.BoolOpt(
         "boot_images",
         default=False,
         help="Whether the disk images of leases are ids of images in Glance from which the service boots the servers. "
-        "Without, the lease is capacity and its consumer boots into it.",
+        "Otherwise a lease is capacity only, and its project boots servers in it.",
     ),
     cfg.BoolOpt(
         "all_projects",
         default=False,
-        help="Whether the leases of all projects are seen, for which the front's user must be an administrator; "
-        "without, those of his own project.",
+        help="Whether clients see the leases of all projects. The user of the front must be an administrator for "
+        "that. Otherwise clients see the leases of the project of that user.",
     ),
     cfg.StrOpt(
         "endpoint_override",
-        help="Where the REST service is, ending in /v1; needed with auth_type = none. Without, the catalogue says it.",
+        help="URL of the REST service, ending in /v1. Required with auth_type = none. By default it is taken from the "
+        "catalogue.",
     ),
-    cfg.StrOpt("region_name", help="Region of the REST service; needed if the catalogue has several."),
+    cfg.StrOpt("region_name", help="Region of the REST service. Required if the catalogue has several."),
     cfg.StrOpt(
         "interface",
         default="internal",
         choices=["public", "internal", "admin"],
-        help="Which endpoint of the catalogue is used.",
+        help="Interface of the catalogue's endpoint to use.",
     ),
     *loading.get_session_conf_options(),
     *loading.get_auth_common_conf_options(),
 ]
 
-#: Those of the usual way to log in; keystoneauth registers the ones of the way that ``auth_type`` names itself.
+#: Options of the usual authentication plug-in; keystoneauth registers those of the plug-in that ``auth_type`` names.
 PLUGIN_OPTIONS: list[cfg.Opt] = loading.get_auth_plugin_conf_options("v3password")

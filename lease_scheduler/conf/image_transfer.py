@@ -11,38 +11,43 @@ OPTIONS: list[cfg.Opt] = [
         "lease_preparation",
         default="unmanaged",
         choices=[
-            ("unmanaged", "images are there whoever needs them, or booting brings them"),
-            ("imagetransfer", "they are brought from a repository, one transfer at a time, as Sotomayor 2010 plans it"),
+            ("unmanaged", "images are present on all hosts, or booting fetches them"),
+            (
+                "imagetransfer",
+                "images are transferred from a repository, one at a time, as in Sotomayor 2010, chapter 6",
+            ),
         ],
         help="Whether transfers of disk images are planned. In the service: whether the images of managed leases are "
-        "brought to the caches of their hosts before they boot, on Nova by pre-caching (compute API 2.81). Only "
-        "reservations and deadline leases have theirs brought; all prefer hosts that have them.",
+        "brought to the caches of their hosts before the servers boot; on Nova this is pre-caching (compute API "
+        "2.81). Images are transferred only for reservations and deadline leases. Leases of all kinds prefer hosts "
+        "that have their image.",
     ),
     cfg.BoolOpt(
         "required",
         default=True,
-        help="In simulations: whether a lease waits until its image is there. The service never waits: booting brings "
-        "what is missing, and transfers only see to it that there is little to bring.",
+        help="In simulations: whether a lease waits until its image has arrived. The service never waits: a boot "
+        "fetches the image if it is missing, and transfers only make this rare.",
     ),
     cfg.FloatOpt(
         "bandwidth",
         default=1000.0,
         min=0.001,
-        help="Mb/s of the image repository, as measured; with transfer_mechanism = unicast all hosts share it.",
+        help="Measured bandwidth of the image repository in Mb/s. With transfer_mechanism = unicast, all hosts share "
+        "it.",
     ),
     cfg.IntOpt(
         "host_cache_age",
         default=86_400,
         min=1,
-        help="Seconds for which a compute host keeps an image that no server on it uses, where transfers are not "
-        "required; Nova's [image_cache] remove_unused_original_minimum_age_seconds. Nothing is brought earlier than "
-        "so long before it is needed.",
+        help="Seconds for which a compute host keeps an image that no server on it uses, if transfers are not "
+        "required. Set it to the value of Nova's [image_cache] remove_unused_original_minimum_age_seconds. An image "
+        "is brought at most this number of seconds before it is needed.",
     ),
     cfg.IntOpt(
         "fallback_size",
         default=4096,
         min=1,
-        help="MB that an image is thought to have if the image service does not say, in the service only.",
+        help="Size in MB that is assumed for an image if the image service does not report one. In the service only.",
     ),
     cfg.StrOpt(
         "transfer_mechanism",
@@ -50,47 +55,49 @@ OPTIONS: list[cfg.Opt] = [
             ("multicast", "all hosts of a lease get an image at once"),
             ("unicast", "one host after the other"),
         ],
-        help="How an image gets to several hosts; none for multicast in simulations and unicast in the service: hosts "
-        "of Nova each fetch it for themselves. Say multicast there if the store hands out an image to many hosts as "
-        "fast as to one.",
+        help="How an image gets to several hosts. Defaults to multicast in simulations, and to unicast in the "
+        "service, because each of Nova's hosts fetches the image itself. Set multicast in the service if the image "
+        "store serves many hosts as fast as one.",
     ),
     cfg.BoolOpt(
         "avoid_redundant_transfers",
         default=True,
-        help="A lease may use a transfer that is planned for another one, if that comes in time. Without required "
-        "transfers it always does.",
+        help="Whether a lease may use a transfer that is planned for another lease, if that arrives in time. If "
+        "transfers are not required, it always may.",
     ),
-    cfg.IntOpt("force_imagetransfer_time", min=0, help="Seconds that a transfer takes, in place of size / bandwidth."),
+    cfg.IntOpt("force_imagetransfer_time", min=0, help="Seconds that a transfer takes, instead of size / bandwidth."),
     cfg.StrOpt(
         "diskimage_reuse",
         default="none",
         choices=[
             ("none", "an image is deleted with its lease"),
-            ("image-caches", "hosts keep images for later leases, which are put there first"),
+            ("image-caches", "hosts keep images for later leases, and such leases prefer these hosts"),
         ],
-        help="What becomes of an image when its lease is over, with required transfers; without, hosts keep it for "
-        "host_cache_age.",
+        help="With required transfers: what happens to an image when its lease is over. Otherwise hosts keep it for "
+        "host_cache_age seconds.",
     ),
     cfg.IntOpt(
         "diskimage_cache_size",
         default=-1,
         min=-1,
-        help="MB of images that a host keeps with diskimage_reuse = image-caches; -1 is no limit. The experiments of "
-        "Sotomayor 2010 had 20480.",
+        help="Maximum size of the images that a host keeps with diskimage_reuse = image-caches, in MB; -1 for no "
+        "limit. The experiments of Sotomayor 2010 use 20480.",
     ),
     cfg.BoolOpt(
         "keep_replanned",
         default=True,
-        help="A lease that is planned again finds the images that were brought for its old place. Haizea deleted them.",
+        help="Whether a lease that is planned again can use images that were brought for its previous place. Haizea "
+        "deleted them.",
     ),
     cfg.BoolOpt(
         "copy_on_write",
         default=False,
-        help="The VMs of a host share the image that it keeps; what is written is not counted as disk usage.",
+        help="Whether the VMs of a host share the image that the host keeps. What they write is not counted as disk "
+        "usage.",
     ),
     cfg.BoolOpt(
         "migrate_disks",
         default=True,
-        help="The disk image of a suspended VM moves with its memory when it resumes on another host.",
+        help="Whether the disk image of a suspended VM moves with its memory if the VM resumes on another host.",
     ),
 ]

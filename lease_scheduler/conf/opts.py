@@ -1,4 +1,4 @@
-"""All options, for the sample generator and for whoever reads them."""
+"""All options, for programs and for the generator of the sample configuration."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ _MODULES = (
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Groups and their options, as ``register`` makes them known."""
+    """Return the groups and their options, as ``register`` registers them."""
     return [(module.GROUP, module.OPTIONS) for module in _MODULES]
 
 
 def sample_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
-    """Groups and options, in the form that oslo-config-generator wants, with those that libraries register later."""
+    """Return groups and options for oslo-config-generator, including those that libraries register later."""
     later = {module.GROUP.name: module.PLUGIN_OPTIONS for module in (nova, haizea)}
     return [(group, [*options, *later.get(group.name, [])]) for group, options in list_opts()]
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Make all options known to a configuration object."""
+    """Register all options with a configuration object."""
     for group, options in list_opts():
-        # A group object keeps what is registered with it, overrides included; each configuration needs its own.
+        # A group object keeps its options and their overrides, so each configuration needs its own.
         conf.register_group(cfg.OptGroup(group.name, title=group.title))
         conf.register_opts(options, group=group.name)

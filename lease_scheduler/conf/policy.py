@@ -1,4 +1,4 @@
-"""Group ``policy``: options of the policies that come with the package, and of others."""
+"""Group ``policy``: options of the policies in this package, and of policies from other packages."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ OPTIONS: list[cfg.Opt] = [
         "admission_minimum_notice",
         default=86_400,
         min=0,
-        help="minimum-notice: seconds between the request of a reservation and its start.",
+        help="minimum-notice: minimum number of seconds between the request of a reservation and its start.",
     ),
     cfg.IntOpt(
         "admission_maximum_duration",
         default=30 * 86_400,
         min=1,
-        help="maximum-duration: seconds that a lease may last.",
+        help="maximum-duration: maximum duration of a lease in seconds.",
     ),
-    cfg.IntOpt("admission_maximum_nodes", default=1000, min=1, help="maximum-nodes: nodes that a lease may have."),
+    cfg.IntOpt(
+        "admission_maximum_nodes", default=1000, min=1, help="maximum-nodes: maximum number of nodes of a lease."
+    ),
     cfg.IntOpt(
         "preemption_safe_age",
         default=7 * 86_400,
         min=0,
-        help="by-kind, ar-preempts-be, ar-preempts-everything: age in seconds from which a best-effort lease is not "
-        "preempted any more.",
+        help="by-kind, ar-preempts-be, ar-preempts-everything: age in seconds from which a best-effort lease is no "
+        "longer preempted.",
     ),
     cfg.IntOpt(
         "preemption_age_scale",
@@ -36,69 +38,72 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "preemption_age_basis",
         default="submission",
-        choices=[("submission", "the age since the lease was submitted"), ("run", "the time that it has run")],
-        help="by-kind, ar-preempts-be, ar-preempts-everything: what makes a victim young.",
+        choices=[("submission", "the time since the lease was submitted"), ("run", "the time that the lease has run")],
+        help="by-kind, ar-preempts-be, ar-preempts-everything: how the age of a lease is measured.",
     ),
     cfg.FloatOpt(
         "pricing_rate",
         default=1.0,
         min=0.0,
-        help="constant: money per node and hour. adaptive: the rate to begin with. maximum: the rate of users of whom "
-        "no own one is known.",
+        help="constant: the rate, in money per node and hour. adaptive: the initial rate. maximum: the rate for users "
+        "whose own rate is not known.",
     ),
     cfg.FloatOpt("pricing_min_rate", default=0.1, min=0.0, help="random: lowest rate."),
     cfg.FloatOpt("pricing_max_rate", default=10.0, min=0.0, help="random: highest rate."),
-    cfg.IntOpt("pricing_seed", default=0, min=0, help="random: what its draws depend on."),
+    cfg.IntOpt("pricing_seed", default=0, min=0, help="random: seed of the random numbers."),
     cfg.FloatOpt(
         "pricing_up",
         default=1.5,
         min=0.0,
-        help="adaptive: users who have turned no rate down are thought to pay this times the highest that they took.",
+        help="adaptive: factor for users who have not rejected any rate. They are expected to pay this times the "
+        "highest rate that they accepted.",
     ),
     cfg.FloatOpt(
         "pricing_down",
         default=0.5,
         min=0.0,
-        help="adaptive: users who have taken no rate are thought to pay this times the lowest that they turned down.",
+        help="adaptive: factor for users who have not accepted any rate. They are expected to pay this times the "
+        "lowest rate that they rejected.",
     ),
     cfg.FloatOpt(
         "pricing_percentile",
         default=0.5,
         min=0.0,
         max=0.999999,
-        help="adaptive: share of the users who are thought to pay less than the rate.",
+        help="adaptive: share of the users who are expected to pay less than the rate.",
     ),
     cfg.FloatOpt(
         "pricing_resolution",
         default=0.001,
         min=0.0,
-        help="adaptive: users whose highest rate taken and lowest rate turned down are closer than this share of the "
-        "rate are thought to pay the former. With 0, the algorithm as it was published, many users who would all pay "
-        "the same may keep being asked for a hair more.",
+        help="adaptive: the highest accepted and the lowest rejected rate of a user bracket what the user would pay. "
+        "Once they are closer than this share of the rate, the user is expected to pay the former. With 0, which is "
+        "the algorithm as published (Sotomayor 2010, algorithm 7), users who would all pay the same may be asked "
+        "again and again for a tiny amount more.",
     ),
     cfg.FloatOpt(
         "pricing_surcharge",
         default=0.0,
         min=0.0,
-        help="How often a lease is charged for the node-hours in which others are suspended and resumed for it; 0 for "
-        "not at all, 1 as in Haizea.",
+        help="Factor by which a lease is charged for the node-hours in which other leases are suspended and resumed "
+        "for it; 0 for no surcharge, 1 as in Haizea.",
     ),
     cfg.FloatOpt(
-        "penalty_rate", default=1.0, min=0.0, help="proportional: money per node and hour that was not delivered."
+        "penalty_rate", default=1.0, min=0.0, help="proportional: penalty per node and hour that was not delivered."
     ),
     cfg.StrOpt(
         "penalty_tiers",
         default="60:0.1,600:0.3,3600:1",
-        help="tiered: steps as seconds:share parted by commas. A breach that lasts for so many seconds costs that "
-        "share of the price.",
+        help="tiered: steps as seconds:share, separated by commas. A breach costs the share of the last step whose "
+        "duration it has reached.",
     ),
     cfg.DictOpt(
         "extra",
         default={},
-        help="Options of policies from other packages, as name:value pairs parted by commas.",
+        help="Options of policies from other packages, as name:value pairs separated by commas.",
     ),
 ]
 
-# Policies are made anew when they change, so each of them may change while the service runs.
+# The engine makes its policies again when their options change, so each option may change at runtime.
 for _option in OPTIONS:
     _option.mutable = True

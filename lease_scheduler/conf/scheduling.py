@@ -11,99 +11,105 @@ OPTIONS: list[cfg.Opt] = [
         "policy_admission",
         default="accept-all",
         mutable=True,
-        help="Which requests are considered at all: the name of an entry point of the namespace "
+        help="Admission policy: decides which requests are planned at all. Name of an entry point in the namespace "
         "lease_scheduler.policy.admission.",
     ),
     cfg.StrOpt(
         "policy_preemption",
         default="by-kind",
         mutable=True,
-        help="Who may have to make room for whom: the name of an entry point of the namespace "
-        "lease_scheduler.policy.preemption.",
+        help="Preemption policy: decides which leases may be preempted for a request. Name of an entry point in the "
+        "namespace lease_scheduler.policy.preemption.",
     ),
     cfg.StrOpt(
         "policy_host_selection",
         default="greedy",
         mutable=True,
-        help="In which order hosts are filled: the name of an entry point of the namespace "
+        help="Host selection policy: decides in which order hosts are filled. Name of an entry point in the namespace "
         "lease_scheduler.policy.host_selection.",
     ),
     cfg.StrOpt(
         "policy_mapper",
         default="greedy",
         mutable=True,
-        help="How the VMs of a lease are distributed over hosts: the name of an entry point of the namespace "
-        "lease_scheduler.policy.mapper.",
+        help="Mapper policy: decides how the VMs of a lease are distributed over hosts. Name of an entry point in the "
+        "namespace lease_scheduler.policy.mapper.",
     ),
     cfg.StrOpt(
         "policy_pricing",
         default="free",
         mutable=True,
-        help="What leases cost: the name of an entry point of the namespace lease_scheduler.policy.pricing. With free "
-        "they have no prices.",
+        help="Pricing policy: decides what leases cost. Name of an entry point in the namespace "
+        "lease_scheduler.policy.pricing. With free, leases have no prices.",
     ),
     cfg.StrOpt(
         "policy_penalty",
         default="none",
         mutable=True,
-        help="What the provider owes for terms that were not kept: the name of an entry point of the namespace "
-        "lease_scheduler.policy.penalty.",
+        help="Penalty policy: decides what the provider owes for terms that were not kept. Name of an entry point in "
+        "the namespace lease_scheduler.policy.penalty.",
     ),
     cfg.FloatOpt(
         "refund_share",
         default=1.0,
         min=0.0,
         max=1.0,
-        help="How much of the price of node-hours is given back when a lease is made smaller or shorter.",
+        help="Share of the price that is refunded for node-hours that a lease gives up when it is made smaller or "
+        "shorter.",
     ),
     cfg.StrOpt(
-        "mapper",
+        "deadline_placement",
+        deprecated_name="mapper",
         default="deadline",
         choices=[
-            ("greedy", "a deadline lease takes only what is free"),
-            ("deadline", "a deadline lease may preempt others that still meet their deadlines"),
+            ("greedy", "a deadline lease takes only free capacity"),
+            ("deadline", "a deadline lease may also preempt leases that still meet their own deadlines"),
         ],
-        help="How deadline leases with little slack are mapped to hosts.",
+        help="Whether a deadline lease may preempt others when it is placed.",
     ),
     cfg.StrOpt(
         "backfilling",
         default="aggressive",
         choices=[
             ("off", "the queue is served strictly in order"),
-            ("aggressive", "the first lease that has to wait gets a fixed place, later ones may overtake it"),
+            ("aggressive", "the first lease that has to wait gets a fixed place; later leases may overtake it"),
             ("intermediate", "the first backfilling_reservations leases that have to wait get a fixed place"),
             ("conservative", "every lease that has to wait gets a fixed place"),
         ],
-        help="Which queued best-effort leases later ones must not delay.",
+        help="How many queued best-effort leases keep a fixed place that later leases must not delay.",
     ),
     cfg.IntOpt(
         "backfilling_reservations",
         min=1,
-        help="Number of queued leases with a fixed place; needed with backfilling = intermediate, refused without.",
+        help="Number of queued leases with a fixed place. Required with backfilling = intermediate, and not allowed "
+        "otherwise.",
     ),
     cfg.StrOpt(
         "suspension",
         default="all",
         choices=[
-            ("none", "leases are never suspended; a preempted one starts over"),
+            ("none", "leases are never suspended; a preempted lease starts over"),
             ("serial-only", "only leases of one node are suspended"),
             ("all", "every preemptible lease may be suspended"),
         ],
-        help="Which leases are suspended when they have to make room.",
+        help="Which leases are suspended when they are preempted.",
     ),
-    cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="MB that a host saves in a second."),
-    cfg.FloatOpt("resume_rate", default=50.0, min=0.001, help="MB that a host loads in a second."),
+    cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="Rate at which a host saves memory, in MB per second."),
+    cfg.FloatOpt(
+        "resume_rate", default=50.0, min=0.001, help="Rate at which a host loads saved memory, in MB per second."
+    ),
     cfg.StrOpt(
         "shelved_size",
         default="memory",
-        choices=[("memory", "as much as the VM has memory"), ("disk", "as much as its disk holds at most")],
-        help="How much is copied of a VM that is shelved.",
+        choices=[("memory", "the memory size of the VM"), ("disk", "the disk size of the VM")],
+        help="How much data is copied when a VM is shelved.",
     ),
     cfg.IntOpt(
         "stop_time",
         default=60,
         min=0,
-        help="Seconds to stop one VM of a lease whose preemption mode is stop; Nova gives a guest 60 to end.",
+        help="Time to stop one VM of a lease whose preemption mode is stop, in seconds. Nova gives a guest 60 seconds "
+        "to shut down.",
     ),
     cfg.StrOpt(
         "suspend_resume_exclusion",
@@ -117,121 +123,129 @@ OPTIONS: list[cfg.Opt] = [
     cfg.FloatOpt(
         "shelve_rate",
         min=0.001,
-        help="MB that are saved in a second of a VM that is shelved; suspend_rate if it is not set.",
+        help="Rate at which the data of a VM is saved when it is shelved, in MB per second. Defaults to suspend_rate.",
     ),
     cfg.FloatOpt(
         "unshelve_rate",
         min=0.001,
-        help="MB that are loaded in a second of a VM that is unshelved; resume_rate if it is not set.",
+        help="Rate at which the data of a VM is loaded when it is unshelved, in MB per second. Defaults to "
+        "resume_rate.",
     ),
     cfg.StrOpt(
         "shelve_exclusion",
         choices=[
             ("local", "VMs of one host take turns"),
-            ("global", "all VMs of a lease take turns, as if the image store is what is slow"),
+            ("global", "all VMs of a lease take turns, as if the image store limits the rate"),
         ],
-        help="Which VMs of a lease cannot be shelved or unshelved at the same time; if it is not set, as "
-        "suspend_resume_exclusion says.",
+        help="Which VMs of a lease cannot be shelved or unshelved at the same time. Defaults to "
+        "suspend_resume_exclusion.",
     ),
     cfg.StrOpt(
         "suspend_estimate",
         default="model",
         choices=[
-            ("model", "the time model with as many VMs on a host as would fit there"),
-            ("sum", "all VMs one after the other, whatever the exclusion; as Haizea did"),
+            ("model", "by the time model, with as many VMs on a host as would fit there"),
+            ("sum", "as the sum over all VMs, regardless of the exclusion, as in Haizea"),
         ],
-        help="How long a suspension is thought to take before its hosts are known.",
+        help="How the duration of a suspension is estimated before its hosts are known.",
     ),
     cfg.StrOpt(
         "operation_buffer",
         default="fixed",
         choices=[
-            ("fixed", "suspend_buffer and shutdown_time, and what the cloud driver says of preparations"),
-            ("observed", "more than that, if operations have really taken longer"),
+            ("fixed", "suspend_buffer, shutdown_time and the preparation time of the cloud driver"),
+            ("observed", "more than that, if operations took longer in the past"),
         ],
-        help="How much time the cloud's operations are left beyond what is computed for them. What they took is kept "
-        "in the database.",
+        help="How much time operations of the cloud are given beyond their computed duration. Observed durations are "
+        "kept in the database.",
     ),
     cfg.FloatOpt(
         "operation_buffer_quantile",
         default=0.95,
         min=0.0,
         max=1.0,
-        help="With operation_buffer = observed, the share of operations that are to be over in time, by the last 100 "
-        "of their kind.",
+        help="With operation_buffer = observed: share of operations that must finish in time, judged by the last 100 "
+        "operations of the same kind.",
     ),
     cfg.IntOpt(
         "suspend_buffer",
         default=0,
         min=0,
-        help="Seconds by which a suspension is over before its hosts are needed.",
+        help="Seconds between the planned end of a suspension and the time when its hosts are needed.",
     ),
-    cfg.IntOpt("override_suspend_time", min=0, help="Seconds to suspend one VM, in place of memory / suspend_rate."),
-    cfg.IntOpt("override_resume_time", min=0, help="Seconds to resume one VM, in place of memory / resume_rate."),
+    cfg.IntOpt("override_suspend_time", min=0, help="Seconds to suspend one VM, instead of memory / suspend_rate."),
+    cfg.IntOpt("override_resume_time", min=0, help="Seconds to resume one VM, instead of memory / resume_rate."),
     cfg.IntOpt("enactment_overhead", default=0, min=0, help="Seconds that each command to the cloud takes."),
-    cfg.IntOpt("shutdown_time", default=0, min=0, help="Seconds reserved behind a run for its shutdown."),
+    cfg.IntOpt("shutdown_time", default=0, min=0, help="Seconds reserved after a run for its shutdown."),
     cfg.FloatOpt(
         "scheduling_threshold_factor",
         default=1.0,
         min=0.0,
-        help="A run that will be cut by a suspension must last (1 + factor) times what suspending and resuming take.",
+        help="Minimum length of a run that will be cut short by a suspension: (1 + factor) times the duration of "
+        "suspending and resuming.",
     ),
     cfg.IntOpt(
         "force_scheduling_threshold",
         min=0,
-        help="Seconds that such a run must last, in place of the computed threshold.",
+        help="Minimum length of such a run in seconds, instead of the computed one.",
     ),
     cfg.StrOpt(
         "migration",
         default="yes",
         choices=[
-            ("no", "a suspended lease resumes on the hosts that it was suspended on"),
-            ("yes", "it may resume elsewhere after its memory was moved"),
-            ("yes-notransfer", "it may resume anywhere at once, as with a shared store"),
+            ("no", "a suspended lease resumes on the hosts on which it was suspended"),
+            ("yes", "a suspended lease may resume elsewhere after its memory has been moved"),
+            ("yes-notransfer", "a suspended lease may resume anywhere at once, as with shared storage"),
         ],
-        help="Whether leases that were suspended may change hosts. Nova moves no suspended server. What was shelved "
-        "may always, and what was stopped never.",
+        help="Whether suspended leases may resume on other hosts. Nova does not move suspended servers. A shelved "
+        "lease may always resume elsewhere, a stopped lease never.",
     ),
     cfg.FloatOpt(
-        "migration_bandwidth", default=1000.0, min=0.001, help="Mb/s at which saved memory moves between hosts."
+        "migration_bandwidth",
+        default=1000.0,
+        min=0.001,
+        help="Bandwidth at which saved memory moves between hosts, in Mb/s.",
     ),
     cfg.StrOpt(
         "preempt_at",
         default="start",
         choices=[
             ("start", "when the reservation that needs its hosts starts"),
-            ("request", "as soon as that reservation is granted, as Haizea did"),
+            ("request", "as soon as that reservation is granted, as in Haizea"),
         ],
-        help="When a running lease that cannot be suspended is stopped to make room.",
+        help="When a running lease that cannot be suspended is stopped because it is preempted.",
     ),
     cfg.StrOpt(
         "room_lead",
         choices=[
-            ("strict", "the start waits until they are suspended, and the requester is told when it is"),
-            ("charge", "they are suspended in no time, and have to run for as many seconds longer; for simulations"),
-            ("lose", "they start over, as in Haizea"),
+            ("strict", "the start waits until they are suspended; the answer to the request has the later start"),
+            (
+                "charge",
+                "they are suspended instantly, and run longer by the time that suspending takes; for simulations only",
+            ),
+            ("lose", "the preempted leases start over, as in Haizea"),
         ],
-        help="What happens to running leases that a reservation or deadline lease preempts at such short notice that "
-        "there is no time to suspend them, although they can be suspended. If it is not set, strict in the service and "
-        "lose in simulations.",
+        help="What happens if a reservation or deadline lease preempts running leases at such short notice that there "
+        "is no time to suspend them. Defaults to strict in the service, and to lose in simulations.",
     ),
     cfg.IntOpt(
         "preemption_grace",
         default=0,
         min=0,
-        help="Seconds that a running lease is left at least from when it is preempted until its servers are put away "
-        "or lost. Who needs its hosts earlier does not get them.",
+        help="Minimum number of seconds between the time when a running lease is preempted and the time when its "
+        "servers are put away or lost. A request that needs the hosts earlier does not get them.",
     ),
     cfg.FloatOpt(
         "slack_threshold",
         default=2.0,
         min=1.0,
-        help="Deadline leases whose (deadline - start) / duration is at most this are tried at their start first, "
-        "preempting others.",
+        help="A deadline lease with little slack is tried at its earliest start first, where it may preempt others. "
+        "Slack is little if (deadline - start) / duration is at most this value.",
     ),
     cfg.BoolOpt(
         "least_slack_first",
         default=True,
-        help="Plan all planned deadline leases again, least slack first, if a new one finds no place otherwise.",
+        help="If a new deadline lease does not fit otherwise, plan all planned deadline leases again, those with "
+        "least slack first.",
     ),
 ]

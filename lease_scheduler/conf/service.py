@@ -1,4 +1,4 @@
-"""Group ``service``: what API and engine have in common."""
+"""Group ``service``: options of both the API and the engine."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "state_path",
         default="/var/lib/lease-scheduler",
-        help="Folder for what is not in the database: locks of a single machine and the simulated cloud.",
+        help="Directory for state that is not in the database: locks of engines on a single machine, and the "
+        "simulated cloud.",
     ),
     cfg.StrOpt(
         "cloud",
         default="simulated",
-        help="Where leases are carried out: a driver's name (entry points lease_scheduler.cloud).",
+        help="Driver of the cloud in which leases are carried out. Name of an entry point in the namespace "
+        "lease_scheduler.cloud.",
     ),
     cfg.StrOpt(
         "coordination_url",
         default="file://$state_path/coordination",
-        help="Where engines elect the one that leads (tooz): mysql, postgresql, etcd3+http, zookeeper and others; a "
-        "file serves engines on one machine.",
+        help="Where engines elect their leader (tooz): mysql, postgresql, etcd3+http, zookeeper and others. A file "
+        "URL serves engines on one machine.",
     ),
     cfg.ListOpt(
         "notification_topics",
         default=None,
-        help="Topics to which notifications are sent, instead of those of [oslo_messaging_notifications]; an empty "
-        "list to send none. If neither is set that is lease_notifications. The drivers are those of "
-        "[oslo_messaging_notifications], or messagingv2 if none is set.",
+        help="Topics to which notifications are sent, instead of those of [oslo_messaging_notifications]. With an "
+        "empty list, none are sent. If neither option is set, the topic is lease_notifications. The drivers are those "
+        "of [oslo_messaging_notifications], or messagingv2 if none is set.",
     ),
     cfg.IntOpt(
         "quote_lifetime",
         default=300,
         mutable=True,
         min=1,
-        help="Seconds for which a quote that is asked to be held keeps its place until it is accepted. It ends earlier "
-        "if the lease would have to begin.",
+        help="Seconds for which a quote is held until it is accepted. It ends earlier if the lease is due to start "
+        "earlier.",
     ),
     cfg.IntOpt(
         "counter_offers",
@@ -45,15 +47,17 @@ OPTIONS: list[cfg.Opt] = [
         mutable=True,
         min=0,
         max=16,
-        help="How many offers of other terms who asks for them gets at most in place of a quote that cannot be had; 0 "
-        "for none. Each of them is held, and counts in limits, as a quote of its own.",
+        help="Maximum number of counter-offers for a request that cannot be met; 0 for none. Each counter-offer is a "
+        "held quote, and counts towards limits as such.",
     ),
     cfg.BoolOpt(
         "replacement_offers",
         default=False,
-        help="Whether another lease is held for the consumer of a reservation or deadline lease that cannot begin as "
-        "promised, because its hosts failed or are not free in time. What becomes of the lease itself does not depend "
-        "on it, unless the other one is accepted.",
+        help="Whether another lease is offered to the project of a reservation or deadline lease that cannot start as "
+        "promised, because its hosts failed or are not free in time. The offer changes nothing for the original lease "
+        "unless it is accepted.",
     ),
-    cfg.FloatOpt("engine_timeout", default=30.0, min=1.0, help="Seconds that a request may wait for the engine."),
+    cfg.FloatOpt(
+        "engine_timeout", default=30.0, min=1.0, help="Maximum time that a request waits for the engine, in seconds."
+    ),
 ]

@@ -1,4 +1,4 @@
-"""Finds options in configuration files that nobody reads, because they are misspelt or in the wrong group."""
+"""Finds options in configuration files that have no effect, because they are misspelt or in the wrong group."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from lease_scheduler.conf import enforcement, haizea, nova
 from lease_scheduler.conf.opts import list_opts
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Groups that have credentials for Keystone: what is read there depends on ``auth_type``.
+#: Groups with credentials for Keystone: the options that are read there depend on ``auth_type``.
 _WITH_CREDENTIALS = frozenset({enforcement.GROUP.name, haizea.GROUP.name, nova.GROUP.name})
 
-#: How alike the name of a group and one of ours are if ours is meant (difflib). ``service`` and ``service_user``, which
-#: may have credentials, are less alike.
+#: Similarity (difflib) from which an unknown group is taken for a misspelt group of ours. ``service`` and
+#: ``service_user``, which may have credentials, are less similar.
 _ALIKE = 0.8
 
-#: Group -> option -> texts, as they stand in a file.
+#: Group -> option -> texts, as in a file.
 _Sections = dict[str, dict[str, list[str]]]
 
 
 def files_of(conf: cfg.ConfigOpts) -> list[Path]:
-    """Return the files that a configuration was read from, in that order."""
+    """Return the files from which a configuration was read, in that order."""
     named = [Path(name).expanduser() for name in conf.config_file or ()]
     folders = [Path(name).expanduser() for name in conf.config_dir or ()]
     return [*named, *(file for folder in folders for file in sorted(folder.glob("*.conf")))]
 
 
 def refuse_unknown_options(files: Iterable[Path]) -> None:
-    """Refuse an option of one of our groups that does not exist, and a group that is nearly one of ours.
+    """Refuse unknown options in our groups, and groups whose names are nearly those of ours.
 
-    Groups of libraries are left alone: what they read is known to them only.
+    Groups of libraries are not checked, because only the libraries know their options.
 
-    :raises InvalidValueError: naming file, group and option, and what is probably meant
+    :raises InvalidValueError: naming file, group and option, and the option that is probably meant
     """
     read = {file: _sections(file) for file in files if file.is_file()}
     known = _known(read.values())
@@ -62,31 +62,31 @@ def _sections(file: Path) -> _Sections:
     try:
         cfg.ConfigParser(str(file), sections).parse()
     except (OSError, cfg.ParseError):
-        # Who reads the options says so better.
+        # The program that reads the options reports this better.
         return {}
     return sections
 
 
 def _known(files: Iterable[_Sections]) -> dict[str, set[str]]:
-    """Our groups and the names of their options, those with which one may log in among them."""
+    """Return our groups and the names of their options, including those of authentication plug-ins."""
     known: defaultdict[str, set[str]] = defaultdict(set)
     for group, options in list_opts():
         for option in [*options, *(loading.get_auth_common_conf_options() if group.name in _WITH_CREDENTIALS else ())]:
-            known[group.name] |= _names(option)
+            known[group.name] |= all_names(option)
     types: defaultdict[str, set[str]] = defaultdict(lambda: {"v3password"})
     for sections in files:
         for section, options_given in sections.items():
             types[section.lower()].update(options_given.get("auth_type", ()))
     for group_name in _WITH_CREDENTIALS:
-        # A plug-in that does not exist is reported by the program that logs in with it.
+        # The program that logs in reports a plug-in that does not exist.
         for auth_type in types[group_name] & loading.get_available_plugin_names():
             for option in loading.get_auth_plugin_conf_options(auth_type):
-                known[group_name] |= _names(option)
+                known[group_name] |= all_names(option)
     return dict(known)
 
 
-def _names(option: cfg.Opt) -> set[str]:
-    """All names by which oslo.config finds an option in its group, names of before included."""
+def all_names(option: cfg.Opt) -> set[str]:
+    """Return the names by which oslo.config finds an option in its group, including deprecated ones."""
     return {option.dest, *(old.name for old in option.deprecated_opts if old.name)}
 
 

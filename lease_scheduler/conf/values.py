@@ -1,4 +1,4 @@
-"""From options to plain values; what does not go together is refused here."""
+"""Turns options into plain values, and refuses combinations that make no sense."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from lease_scheduler.plan.transfers.options import Mechanism, Reuse, TransferOpt
 
 
 def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
-    """The options of the planner.
+    """Return the options of the planner.
 
-    :raises InvalidValueError: options that do not go together
+    :raises InvalidValueError: options contradict each other
     """
     group = conf.scheduling
     return PlanningOptions(
@@ -59,9 +59,9 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
 
 
 def live_planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
-    """The options of the planner of a real site.
+    """Return the options of the planner of a real site.
 
-    :raises InvalidValueError: as ``planning_options``, or an option that is for simulations alone
+    :raises InvalidValueError: as in ``planning_options``, or an option is for simulations only
     """
     options = planning_options(conf)
     if options.room_lead is RoomLead.CHARGE:
@@ -70,13 +70,13 @@ def live_planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
 
 
 def operation_quantile(conf: cfg.ConfigOpts) -> float | None:
-    """The share of operations that are to be over in time by what was observed; none if buffers are fixed."""
+    """Return the share of operations that must finish in time, or None if buffers are fixed."""
     group = conf.scheduling
     return float(group.operation_buffer_quantile) if group.operation_buffer == "observed" else None
 
 
 def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
-    """How disk images get to hosts, none if that is nobody's business."""
+    """Return how disk images get to hosts, or None if transfers are not planned."""
     group = conf.image_transfer
     if group.lease_preparation == "unmanaged":
         return None
@@ -94,8 +94,8 @@ def transfer_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
     )
 
 
-#: Of group ``image_transfer``, with their defaults: what the service knows nothing of, because booting brings what is
-#: missing and hosts themselves decide what they keep.
+#: Options of group ``image_transfer`` that only simulations use, with their defaults. On a real site, booting fetches
+#: missing images, and each host decides itself which images it keeps.
 _IN_SIMULATIONS = {
     "diskimage_reuse": "none",
     "diskimage_cache_size": -1,
@@ -106,9 +106,9 @@ _IN_SIMULATIONS = {
 
 
 def ahead_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
-    """How the service has disk images brought ahead of boots, none if it does not.
+    """Return how the service brings disk images to hosts ahead of boots, or None if it does not.
 
-    :raises InvalidValueError: an option that is for simulations alone
+    :raises InvalidValueError: an option is for simulations only
     """
     options = transfer_options(conf)
     if options is None:
@@ -117,7 +117,7 @@ def ahead_options(conf: cfg.ConfigOpts) -> TransferOptions | None:
     for name, default in _IN_SIMULATIONS.items():
         if group[name] != default:
             raise InvalidValueError(f"image_transfer.{name}", "is for simulations; leave it out of the service's file")
-    # Each host fetches what it needs, unless the operator says that many do so as fast as one.
+    # Each host fetches an image by itself, unless the operator says that the image store serves many as fast as one.
     mechanism = Mechanism.UNICAST if group.transfer_mechanism is None else options.mechanism
     return replace(options, required=False, mechanism=mechanism)
 
@@ -133,7 +133,7 @@ def _backfilling_limit(backfilling: str, reservations: int | None) -> int | None
 
 
 def policy_options(conf: cfg.ConfigOpts) -> dict[str, str]:
-    """The options of all policies as text."""
+    """Return the options of all policies as text."""
     values: dict[str, Any] = {
         option.name: conf.policy[option.name] for option in policy.OPTIONS if option.name != "extra"
     }

@@ -52,7 +52,7 @@ class Planner:
     :param options: what the operator set
     :param selection: host selection policy
     :param preemption: preemption policy
-    :param deadline_preemption: whether deadline leases may preempt each other (the ``deadline`` mapper)
+    :param deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :param transfers: how disk images get to hosts; none if they are there whoever needs them
     :param mapper: mapper policy
     :ivar ahead: how images are brought ahead where booting would bring them anyway; none if they are not

@@ -42,7 +42,7 @@ class RunSettings:
     :ivar pricing: name of the pricing policy
     :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
-    :ivar deadline_preemption: whether deadline leases may preempt each other (mapper ``deadline``)
+    :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
     :ivar cloud: how the simulated cloud deviates from the plan
     :ivar stop_when: when the run is over

@@ -13,6 +13,7 @@ from lease_scheduler.cmd import lease_sim
 ROOT = Path(__file__).parents[2]
 USER_PAGES = ROOT / "doc" / "source" / "user"
 PAPERS = sorted((ROOT / "doc" / "source" / "papers").rglob("*.rst"))
+GLOSSARY = ROOT / "doc" / "source" / "contributor" / "glossary.rst"
 
 
 def test_the_example_workload_of_the_simulator_page(tmp_path: Path) -> None:
@@ -27,11 +28,22 @@ def test_the_example_workload_of_the_simulator_page(tmp_path: Path) -> None:
     assert best_effort["accumulated"] == "4200"
 
 
-@pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
-def test_pages_of_papers_name_modules_and_tests_that_exist(page: Path) -> None:
+@pytest.mark.parametrize("page", [*PAPERS, GLOSSARY], ids=lambda page: page.stem)
+def test_pages_name_modules_and_tests_that_exist(page: Path) -> None:
     named = re.findall(r"``((?:[a-z_0-9]+/)+[a-z_0-9]+(?:\.py)?)``", page.read_text())
     missing = [
         name for name in named if not any((folder / name).exists() for folder in (ROOT, ROOT / "lease_scheduler"))
+    ]
+    assert missing == []
+
+
+def test_the_glossary_names_classes_and_functions_that_exist() -> None:
+    named = re.findall(r"``([a-z_0-9/]+\.py)``\s+\(``(\w+)``\)", GLOSSARY.read_text())
+    assert len(named) > 20
+    missing = [
+        f"{module}: {name}"
+        for module, name in named
+        if not re.search(rf"\b(?:class|def) {name}\b", (ROOT / "lease_scheduler" / module).read_text())
     ]
     assert missing == []
 

@@ -122,7 +122,7 @@ _GENERAL = {
 }
 
 _SCHEDULING = {
-    "mapper": HaizeaOption(_words("greedy", "deadline"), "scheduling.mapper", default="greedy"),
+    "mapper": HaizeaOption(_words("greedy", "deadline"), "scheduling.deadline_placement", default="greedy"),
     "policy-admission": HaizeaOption(_words("accept-all", "no-ARs"), "scheduling.policy_admission", "accept-all"),
     "policy-preemption": HaizeaOption(
         _words("no-preemption", "ar-preempts-everything", "ar-preempts-be", "deadline"),

@@ -63,7 +63,7 @@ def test_upgrade_check_without_options(content: str | None, tmp_path: Path) -> N
 def test_upgrade_check_names_the_option(tmp_path: Path) -> None:
     """A bad value is a failed check of its own."""
     url = f"sqlite:///{tmp_path}/test.sqlite"
-    path = write_configuration(tmp_path, url, lines="[scheduling]\nmapper = nobody-knows\n")
+    path = write_configuration(tmp_path, url, lines="[scheduling]\ndeadline_placement = nobody-knows\n")
     ended = run("status", "--config-file", str(path), "upgrade", "check", folder=tmp_path)
     assert ended.status == 2
     assert "nobody-knows" in ended.output

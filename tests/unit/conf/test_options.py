@@ -41,7 +41,7 @@ def test_the_defaults_of_options_and_values_are_the_same() -> None:
     [
         (
             {"scheduling.nothing": "1"},
-            "scheduling.nothing: there is no such option; known are .*scheduling.mapper",
+            "scheduling.nothing: there is no such option; known are .*scheduling.deadline_placement",
         ),
         (
             {"nothing.backfilling": "off"},
@@ -62,6 +62,27 @@ def test_the_defaults_of_options_and_values_are_the_same() -> None:
 def test_what_is_wrong_is_refused_at_start_by_its_name(overrides: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         run_settings(load_configuration([], overrides))
+
+
+@pytest.mark.parametrize("name", ["deadline_placement", "mapper"])
+def test_the_option_of_deadline_placement_keeps_its_old_name(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "old.conf"
+    path.write_text(f"[scheduling]\n{name} = greedy\n")
+    assert not run_settings(load_configuration([path], {})).deadline_preemption
+    assert not run_settings(load_configuration([], {f"scheduling.{name}": "greedy"})).deadline_preemption
+    assert run_settings(load_configuration([path], {f"scheduling.{name}": "deadline"})).deadline_preemption
+
+
+def test_the_service_reads_the_old_name_of_deadline_placement(tmp_path: Path) -> None:
+    path = tmp_path / "old.conf"
+    path.write_text("[scheduling]\nmapper = greedy\n")
+    conf = load_service_configuration(["--config-file", str(path)], {})
+    assert conf.scheduling.deadline_placement == "greedy"
+
+
+def test_a_bad_value_under_the_old_name_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match=r"scheduling\.mapper: Valid values are"):
+        load_configuration([], {"scheduling.mapper": "spread"})
 
 
 def test_image_transfers_are_planned_if_they_are_asked_for() -> None:

@@ -358,7 +358,7 @@ def test_the_files_with_passwords_are_not_for_everybody(controller: Node) -> Non
 def test_nothing_of_an_earlier_run_is_left(controller: Node) -> None:
     controller.stack()
     with controller.conf.open("a") as file:
-        file.write("[scheduling]\nmapper = greedy\n")
+        file.write("[scheduling]\ndeadline_placement = greedy\n")
     controller.run("stack", "post-config")
     assert "scheduling" not in _sections(controller.conf)
 

@@ -109,7 +109,7 @@ def _read(tmp_path: Path, text: str) -> HaizeaConf:
 def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
     conf = _read(tmp_path, MINIMAL)
     assert conf.overrides == {
-        "scheduling.mapper": "greedy",
+        "scheduling.deadline_placement": "greedy",
         "scheduling.room_lead": "lose",
         "scheduling.policy_admission": "accept-all",
         "scheduling.policy_preemption": "no-preemption",
@@ -154,7 +154,7 @@ def test_the_defaults_of_haizea_are_written_out(tmp_path: Path) -> None:
 def test_every_option_is_honoured(tmp_path: Path) -> None:
     conf = _read(tmp_path, FULL)
     assert conf.overrides == {
-        "scheduling.mapper": "deadline",
+        "scheduling.deadline_placement": "deadline",
         "scheduling.room_lead": "lose",
         "scheduling.policy_admission": "no-ARs",
         "scheduling.policy_preemption": "ar-preempts-everything",
