@@ -1,4 +1,4 @@
-"""What things are: resources, hosts, leases, their states and their reservations.
+"""The vocabulary of the project: resources, hosts, leases, their states and their holdings.
 
-Only plain frozen values live here. Nothing here knows the time, does I/O or decides anything.
+All of them are plain frozen values. Nothing here knows the time, does I/O or makes decisions.
 """

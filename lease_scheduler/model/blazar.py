@@ -1,4 +1,4 @@
-"""Leases in the words of Blazar."""
+"""How Blazar names the states, reservations and events of a lease."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lease_scheduler.model.states import LeaseState
 
 _S = LeaseState
 
-#: Blazar's word for the status of a lease -> our states. A lease whose start or end is being carried out is told apart
-#: by its operation, see ``lease_status``.
+#: Blazar's status of a lease -> our states. STARTING and TERMINATING also depend on the operation that is going on,
+#: see ``lease_status``.
 _STATES = {
     "CREATING": frozenset({_S.NEW}),
     "PENDING": frozenset({_S.PENDING, _S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY}),
@@ -31,10 +31,10 @@ _STATES = {
     "ERROR": frozenset({_S.FAILED, _S.REJECTED}),
 }
 
-#: Words for a lease in one of two states while the cloud is at work.
+#: (Blazar's status, operation) -> Blazar's status while the cloud carries out the operation.
 _IN_OPERATION = {("PENDING", "start"): "STARTING", ("ACTIVE", "stop"): "TERMINATING"}
 
-#: Blazar's word for the status of a lease -> that of its reservations.
+#: Blazar's status of a lease -> Blazar's status of its reservations.
 _RESERVATION_STATUS = {
     "CREATING": "pending",
     "PENDING": "pending",
@@ -43,13 +43,13 @@ _RESERVATION_STATUS = {
     "ERROR": "error",
 }
 
-#: Ids of events are computed: they are the same every time, and need no table.
+#: Namespace of the ids of events. Ids are computed from it, so they never change and need no table.
 _EVENTS = UUID("7c1d7a7e-6f38-4f0b-9a55-0f3b7f6e0a11")
 
-#: Types of reservations of servers, which have an aggregate of hosts.
+#: Resource types of reservations for servers; such a reservation has an aggregate of hosts.
 INSTANCE_TYPES = frozenset({"virtual:instance", "flavor:instance"})
 
-#: The keys that a reservation of each type has beside the common ones, and their values where nothing was said.
+#: The keys that a reservation of each type has in addition to the common ones, with their defaults.
 _HOST_TERMS = {"min": 1, "max": 1, "hypervisor_properties": "", "resource_properties": "", "before_end": "default"}
 _ADDRESS_TERMS: dict[str, Any] = {"network_id": "", "amount": 0, "required_floatingips": []}
 _INSTANCE_TERMS = {
@@ -67,23 +67,26 @@ _STATUS = {state: status for status, states in _STATES.items() for state in stat
 
 
 def lease_status(state: str, operation: str | None) -> str:
-    """Blazar's word for where a lease is.
+    """Return Blazar's status of a lease.
 
     :param state: value of a ``LeaseState``
-    :param operation: what the cloud is doing for it, none if nothing
+    :param operation: the operation that the cloud is carrying out for it, or None
     """
     status = _STATUS[LeaseState(state)]
     return status if operation is None else _IN_OPERATION.get((status, operation), status)
 
 
 def states_of(status: str) -> frozenset[LeaseState]:
-    """The states that a word of Blazar stands for; STARTING and TERMINATING have those from which they come."""
+    """Return the states that a status of Blazar stands for.
+
+    STARTING stands for the states of PENDING, TERMINATING for those of ACTIVE.
+    """
     source = {"STARTING": "PENDING", "TERMINATING": "ACTIVE"}.get(status, status)
     return _STATES.get(source, frozenset())
 
 
 def reservation_status(state: str) -> str:
-    """Return Blazar's word for where the reservations of a lease are.
+    """Return Blazar's status of the reservations of a lease.
 
     :param state: value of a ``LeaseState``
     """
@@ -96,12 +99,12 @@ def reservation_terms(reservation_id: str, resource_type: str, terms: Mapping[st
         return {key: terms.get(key, default) for key, default in _HOST_TERMS.items()}
     if resource_type == "virtual:floatingip":
         return {key: terms.get(key, default) for key, default in _ADDRESS_TERMS.items()}
-    # The flavor in which the tenant boots has the name of the reservation, whatever it was made from.
+    # The flavor in which the tenant boots is always named after the reservation.
     return {key: terms.get(key, default) for key, default in _INSTANCE_TERMS.items()} | {"flavor_id": reservation_id}
 
 
 def events(lease: Mapping[str, Any], start: int | None, end: int | None) -> list[dict[str, Any]]:
-    """Return Blazar's events of a lease: its start, its end and the notice before the end. Dates are instants.
+    """Return Blazar's events of a lease: its start, its end and the notice before the end. Times are instants.
 
     :param lease: has ``id``, ``state``, ``started``, ``ended``, ``before_end``, ``before_end_done``, ``created_at`` and
         ``updated_at``

@@ -1,4 +1,4 @@
-"""Terms of a lease that its provider did not keep (haizea F95; Sotomayor 2010, section 8.4)."""
+"""Breaches: terms of a lease that the provider did not keep (haizea F95; Sotomayor 2010, section 8.4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class BreachKind(Enum):
-    """What was not kept; the value is the word that users see."""
+    """Which term was not kept; the value is the word that users see."""
 
     LATE_START = "late-start"
     FEWER_NODES = "fewer-nodes"
@@ -23,12 +23,12 @@ class BreachKind(Enum):
 class Breach:
     """A term that was not kept.
 
-    :ivar lease_id: whose terms
-    :ivar kind: what was not kept
-    :ivar instant: when that was certain; of something that lasted, its end
-    :ivar seconds: how long it lasted, or how much time is missing
+    :ivar lease_id: the lease
+    :ivar kind: which term was not kept
+    :ivar instant: when the breach became certain; if it lasted for some time, when it ended
+    :ivar seconds: how long the breach lasted, or how much time is missing
     :ivar node_seconds: nodes times seconds that were promised and not delivered
-    :ivar penalty: money that the provider owes for it
+    :ivar penalty: money that the provider owes for the breach
     """
 
     lease_id: str

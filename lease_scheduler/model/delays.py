@@ -1,4 +1,4 @@
-"""How long leases waited and what that meant to them (haizea F83)."""
+"""Waiting time and slowdown of leases (haizea F83)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SLOWDOWN_BOUND = 10
 
 
 def waiting_time(lease: Lease) -> int | None:
-    """Seconds that a lease waited for its first run; none if it never started, and for reservations.
+    """Return the seconds that a lease waited for its first run, or None.
 
-    From the submission on (Sotomayor 2010, section 5.4.3); from the requested start on for deadline leases, which
-    cannot run before.
+    The wait counts from the submission (Sotomayor 2010, section 5.4.3). For deadline leases, which cannot run earlier,
+    it counts from the requested start. It is None for reservations and for leases that never started.
     """
     if lease.started is None or lease.kind is LeaseKind.RESERVATION:
         return None
@@ -21,12 +21,12 @@ def waiting_time(lease: Lease) -> int | None:
 
 
 def bounded_slowdown(lease: Lease, run_time: int) -> float | None:
-    """The bounded slowdown of a lease; none if it is not done, and for reservations.
+    """Return the bounded slowdown of a lease, or None if it is not done or is a reservation.
 
     Best-effort and immediate: (end - submission) / max(10 s, run time). Deadline leases: (end - requested start) /
     max(10 s, requested duration).
 
-    :param run_time: how long it took, in s
+    :param run_time: seconds that the lease ran
     """
     if lease.state is not LeaseState.DONE or lease.ended is None or lease.kind is LeaseKind.RESERVATION:
         return None

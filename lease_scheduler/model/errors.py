@@ -1,4 +1,4 @@
-"""Errors that any room may raise; every one says which field is wrong and how to mend it."""
+"""Errors that any package may raise. Each says which value is wrong and what would be right."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class LeaseSchedulerError(Exception):
-    """Base of all errors that this project raises on purpose."""
+    """Base class of all errors that this project raises on purpose."""
 
 
 class InvalidValueError(LeaseSchedulerError, ValueError):
     """A value that cannot be accepted.
 
-    :param field: name of the offending field as its user knows it
-    :param problem: what is wrong with it and what would be right
+    :param field: name of the field as its user knows it
+    :param problem: what is wrong and what would be right
     """
 
     def __init__(self, field: str, problem: str) -> None:
@@ -34,10 +34,10 @@ class IllegalTransitionError(LeaseSchedulerError):
 
 
 class InputFileError(LeaseSchedulerError):
-    """A file that cannot be read as what it should be.
+    """A file whose content is not in the expected format.
 
     :param path: the file as its user named it
-    :param line: 1-based line, none if the file as a whole is wrong
+    :param line: 1-based number of the line, or None if the problem is the file as a whole
     :param problem: what is wrong and what would be right
     """
 
@@ -49,12 +49,12 @@ class InputFileError(LeaseSchedulerError):
 
 
 class RefusedError(LeaseSchedulerError):
-    """A request that is understood and refused.
+    """A valid request that is refused.
 
-    :param code: the HTTP status that says so best, 400 to 499
-    :param message: why, for people
-    :param field: the part of the request that is the reason, none if no single one
-    :param alternatives: what would be possible instead, each with ``start``, ``end`` (instants) and ``count``
+    :param code: the HTTP status of the answer, 400 to 499
+    :param message: the reason, for people
+    :param field: the part of the request that is the reason, or None if it is no single one
+    :param alternatives: terms that would be granted, each with ``start``, ``end`` (instants) and ``count``
     """
 
     def __init__(
@@ -76,4 +76,4 @@ class StoreUnavailableError(LeaseSchedulerError):
 
 
 class StoreFullError(EngineUnavailableError, StoreUnavailableError):
-    """The database has no room left; the same request may succeed when an operator has made some."""
+    """The database is full; the same request may succeed when an operator has freed space."""

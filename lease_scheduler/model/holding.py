@@ -1,4 +1,4 @@
-"""What a lease holds of which hosts, and when."""
+"""Holdings: what a lease has on hosts, and when."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Closing(Enum):
-    """How the run of a reservation ends."""
+    """How the run of a holding ends."""
 
     SHUTDOWN = "shutdown"
     SUSPEND = "suspend"
@@ -16,10 +16,10 @@ class Closing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MigrationRound:
-    """Memory images that move at the same time; no host takes part twice in one round.
+    """Saved memory of several VMs that moves at the same time; each host takes part in at most one move of a round.
 
     :ivar start: first second of the round
-    :ivar end: first second after it
+    :ivar end: first second after the round
     :ivar moves: (VM index, origin host index, destination host index)
     """
 
@@ -30,14 +30,16 @@ class MigrationRound:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Hosts held for a lease from ``start`` until ``end``, both in whole seconds, half open.
+    """Hosts that a lease holds in ``[start, end)``, in whole seconds.
 
-    Inside lie the phases of Sotomayor 2010, section 4.2: resumption ``[start, run_start)``, the run
-    ``[run_start, run_end)`` and the suspension or shutdown ``[run_end, end)``. Migrations of the
-    saved state happen before ``start`` and hold no host.
+    The interval has the phases of Sotomayor 2010, section 4.2: resumption ``[start, run_start)``, run
+    ``[run_start, run_end)``, and suspension or shutdown ``[run_end, end)``. Migrations of saved memory happen before
+    ``start`` and hold no host.
 
     :ivar assignment: host index of each VM, in the order of the lease's VMs
-    :ivar charged: seconds of the run that do not count, because saving its state took none where it should have
+    :ivar closing: how the run ends
+    :ivar migrations: rounds in which saved memory moves to these hosts before ``start``
+    :ivar charged: seconds of the run that count as lost, in place of the time that saving its state should have taken
     """
 
     assignment: tuple[int, ...]
@@ -51,10 +53,10 @@ class Holding:
 
     @property
     def first_instant(self) -> int:
-        """When the first thing of this reservation happens: a migration or its start."""
+        """When the holding begins to have an effect: at its first migration, or at its start."""
         return self.migrations[0].start if self.migrations else self.start
 
     @property
     def hosts(self) -> frozenset[int]:
-        """The hosts held."""
+        """Indices of the hosts held."""
         return frozenset(self.assignment)

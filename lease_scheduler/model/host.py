@@ -1,4 +1,4 @@
-"""Hosts and the site that they form."""
+"""Hosts, and the site that they form."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lease_scheduler.model.resources import Resources
 
 @dataclass(frozen=True)
 class Host:
-    """One compute host (haizea F1-F3).
+    """A compute host (haizea F1-F3).
 
     :ivar name: unique name within the site
     :ivar capacity: what leases may use of it
-    :ivar traits: attributes for matchmaking, e.g. ``HW_CPU_X86_AVX`` or ``arch=x86_64``
-    :ivar max_unit: most of a class that one VM may take (Placement's ``max_unit``); a class that is
-        not named is limited by the capacity only. A host of two 50 % CPU instances has
-        ``VCPU: 100`` in its capacity and ``VCPU: 50`` here.
+    :ivar traits: attributes that requests may require, e.g. ``HW_CPU_X86_AVX`` or ``arch=x86_64``
+    :ivar max_unit: largest amount of a class that one VM may take (Placement's ``max_unit``). A class that is not named
+        is limited only by the capacity. A host for two VMs with 50 % of a CPU each has ``VCPU: 100`` in its capacity
+        and ``VCPU: 50`` here.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Host:
     max_unit: Resources = field(default_factory=lambda: Resources({}))
 
     def can_ever_hold(self, demand: Resources, required: frozenset[str]) -> bool:
-        """Whether an empty host of this shape could hold one VM of the demand."""
+        """Return whether this host could hold one VM of the demand if it were empty."""
         return (
             required <= self.traits
             and demand.fits_in(self.capacity)
@@ -38,7 +38,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Site:
-    """All hosts of one pool, in a fixed order; a host's index in it is its number in the plan.
+    """All hosts of a pool in a fixed order. The index of a host in it is its number in the plan.
 
     :raises InvalidValueError: there is no host, or two hosts have the same name
     """
@@ -49,23 +49,23 @@ class Site:
         if not self.hosts:
             raise InvalidValueError("hosts", "a site needs at least one host")
         if len(self.index) != len(self.hosts):
-            raise InvalidValueError("hosts", "every host of a site needs a name of its own")
+            raise InvalidValueError("hosts", "two hosts of a site have the same name; names must be unique")
 
     @classmethod
     def homogeneous(cls, count: int, capacity: Resources, prefix: str = "host") -> Site:
-        """A site of equal hosts, named ``host-1`` and so on (haizea F4)."""
+        """Return a site of identical hosts, named ``host-1`` and so on (haizea F4)."""
         return cls(tuple(Host(f"{prefix}-{number}", capacity) for number in range(1, count + 1)))
 
     @classmethod
     def of(cls, hosts: Iterable[Host]) -> Site:
-        """A site of the given hosts in the given order."""
+        """Return a site of the given hosts in the given order."""
         return cls(tuple(hosts))
 
     def succeeded_by(self, other: Site) -> Site:
-        """The hosts of another site with the numbers that they have in this one.
+        """Return a site with the hosts of another one, in which hosts of this site keep their numbers.
 
-        A host that the other site does not have stays in it with a capacity of nothing, so that its number is not given
-        to another one and it gets it again if it comes back. New hosts follow in their order.
+        A host that the other site does not have stays, without capacity. So its number is not given to another host,
+        and it has the same number when it comes back. New hosts follow in their order.
         """
         present = {host.name: host for host in other.hosts}
         old = [
@@ -80,11 +80,11 @@ class Site:
 
     @cached_property
     def resource_classes(self) -> tuple[str, ...]:
-        """Every resource class that some host offers, sorted."""
+        """All resource classes that hosts of the site offer, sorted."""
         return tuple(sorted({name for host in self.hosts for name in host.capacity}))
 
     def total(self, resource_class: str) -> int:
-        """The site's capacity of one class."""
+        """Return the site's capacity of one class."""
         return sum(host.capacity.get(resource_class, 0) for host in self.hosts)
 
     def __len__(self) -> int:

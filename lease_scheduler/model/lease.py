@@ -1,4 +1,4 @@
-"""Leases: what is asked for, and what has become of it."""
+"""Leases: the terms of a request, and what has become of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lease_scheduler.model.states import (
     check_transition,
 )
 
-#: A host by its number or name.
+#: A host, by number or by name.
 Place = TypeVar("Place")
 
 #: Duration of a lease without end: 100 years, as in Haizea (Sotomayor 2010, section 4.1.1).
@@ -36,12 +36,12 @@ class LeaseKind(Enum):
 
 
 class PreemptionMode(Enum):
-    """What happens to a preemptible lease that has to make room.
+    """What happens to a lease when it is preempted.
 
-    ``SHELVE`` puts disks into the image store, from where the servers begin again on any host. ``SUSPEND`` saves the
-    memory, as in Haizea. ``STOP`` switches the servers off and leaves them where they are. ``DELETE`` lets the work
-    start over. ``MIGRATE`` moves running servers to other hosts if there are free ones, and shelves them if not.
-    ``NONE`` refuses.
+    ``SHELVE`` copies disks to the image store; the servers can start again on any host. ``SUSPEND`` saves the memory,
+    as in Haizea. ``STOP`` switches the servers off and leaves them on their hosts. ``DELETE`` discards the work, which
+    starts over. ``MIGRATE`` moves running servers to free hosts, and shelves them if there are none. ``NONE`` means
+    that the lease is never preempted.
     """
 
     SHELVE = "shelve"
@@ -55,18 +55,18 @@ class PreemptionMode(Enum):
 
     @property
     def saves_state(self) -> bool:
-        """Whether the work goes on later where it was interrupted, or at least with its disks."""
+        """Whether the work is resumed later, with its memory or at least with its disks."""
         return self not in (PreemptionMode.DELETE, PreemptionMode.NONE)
 
     @property
     def leaves_host(self) -> bool:
-        """Whether what is saved is kept apart from the hosts, so that it survives them and any of them can go on."""
+        """Whether the saved state is kept outside the hosts; it then survives them and can be resumed on any host."""
         return self in (PreemptionMode.SHELVE, PreemptionMode.MIGRATE)
 
 
 @dataclass(frozen=True)
 class DiskImage:
-    """The software of a lease: an image by its id, size in MB (haizea F7)."""
+    """A disk image by its id, with its size in MB (haizea F7)."""
 
     image_id: str
     size_mb: int
@@ -74,10 +74,10 @@ class DiskImage:
 
 @dataclass(frozen=True)
 class Boot:
-    """What some servers of a node set begin from.
+    """What some servers of a node set boot from.
 
-    :ivar image: the disk image that the cloud brings to their hosts, none if they need none there
-    :ivar count: how many servers, none for all that are left
+    :ivar image: the disk image that the cloud brings to their hosts; None if they need none there
+    :ivar count: number of servers; None means all that are left
     """
 
     image: DiskImage | None
@@ -86,15 +86,15 @@ class Boot:
 
 @dataclass(frozen=True)
 class NodeSet:
-    """A number of equal VMs (haizea F5).
+    """A number of identical VMs (haizea F5).
 
-    :ivar count: how many, at least 1
-    :ivar resources: what each of them needs
-    :ivar required_traits: attributes that its host must have
-    :ivar hosts: names of the hosts that may be used, none if any
-    :ivar per_host: how many VMs of this set may share a host, none if as many as fit
-    :ivar boots: what the servers on its VMs begin from, in the order of the VMs, where the cloud boots them and brings
-        images itself; see ``LeaseRequest.software`` for images that somebody else brings
+    :ivar count: number of VMs, at least 1
+    :ivar resources: what each VM needs
+    :ivar required_traits: attributes that the host of a VM must have
+    :ivar hosts: names of the hosts that may be used; None means any
+    :ivar per_host: how many VMs of this set may share a host; None means as many as fit
+    :ivar boots: what the servers of the VMs boot from, in the order of the VMs, in a cloud that brings images to hosts
+        when it boots servers. For images that are brought before the start, see ``LeaseRequest.software``.
     """
 
     count: int
@@ -114,12 +114,12 @@ class NodeSet:
 
     @property
     def servers_per_vm(self) -> int:
-        """Instances that are to be on one host are planned as one VM."""
+        """Number of servers per VM: servers that must be on the same host are planned as one VM."""
         share = self.resources.get(HOST_SHARE, 1)
         return max(share, 1) if share < WHOLE_HOST else 1
 
     def images(self) -> Iterator[frozenset[DiskImage]]:
-        """What each VM's servers begin from, one VM after the other."""
+        """Yield the images that the servers of each VM boot from, VM by VM."""
         servers = (
             boot.image
             for boot in self.boots
@@ -132,28 +132,29 @@ class NodeSet:
 
 @dataclass(frozen=True)
 class LeaseRequest:
-    """The terms of a lease as its consumer asks for them (haizea F6; Sotomayor 2010, section 3.2).
+    """The terms of a lease as the project requests them (haizea F6; Sotomayor 2010, section 3.2).
 
     All instants and durations are whole seconds.
 
     :ivar lease_id: unique id
-    :ivar kind: which promise is asked for
-    :ivar nodes: the VMs, as sets of equal ones; a reservation may have none, it then lives its life and holds nothing
+    :ivar kind: which promise is requested
+    :ivar nodes: the VMs, as sets of identical ones. A reservation may have none; it then holds nothing
     :ivar submitted: when the request arrived
     :ivar duration: how long the VMs must run, without any overhead
-    :ivar start: reservation: exact start; deadline: earliest start; else none
-    :ivar deadline: deadline leases: when the full duration must have been delivered
-    :ivar preemptible: whether the lease may be interrupted
-    :ivar preemption_mode: how it is interrupted
-    :ivar user: consumer, for per-user policies; none if unknown
-    :ivar price: what the consumer pays, fixed once it is quoted; none if not priced
-    :ivar max_price: the most that the consumer would pay, none if he was not asked
-    :ivar retained: how much of the price is not for node-hours: what was not given back when there became fewer
-    :ivar software: disk image, none if not managed
-    :ivar moves_others: whether other promises of which nothing has begun are moved off its hosts, as for maintenance;
-        only for reservations that name their hosts
-    :ivar extras: further attributes, passed through untouched
-    :raises InvalidValueError: naming the field that is wrong
+    :ivar start: exact start of a reservation, earliest start of a deadline lease, None for the other kinds
+    :ivar deadline: when a deadline lease must have run for its full duration; None for the other kinds
+    :ivar preemptible: whether the lease may be preempted
+    :ivar preemption_mode: what happens to the lease when it is preempted
+    :ivar user: the project, for policies that treat each project by itself; None if unknown
+    :ivar price: what the project pays, fixed once it is quoted; None if the lease has no price
+    :ivar max_price: most the project is willing to pay; None means no limit was given
+    :ivar retained: the part of the price that was kept, not paid back, when the lease was reduced; it pays for no
+        node-hours
+    :ivar software: disk image that is brought to the hosts before the start; None if images are not managed
+    :ivar moves_others: whether leases that have not started are moved off its hosts, as for maintenance; only for
+        reservations that name their hosts
+    :ivar extras: further attributes, passed on unchanged
+    :raises InvalidValueError: a field has an invalid value
     """
 
     lease_id: str
@@ -175,7 +176,7 @@ class LeaseRequest:
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:
-            raise InvalidValueError("nodes", "a lease needs at least one node; only reservations may do without")
+            raise InvalidValueError("nodes", "must have at least one node; only reservations may have none")
         if self.duration <= 0:
             raise InvalidValueError("duration", f"must be at least 1 s, not {self.duration}")
         if self.submitted < 0:
@@ -184,40 +185,40 @@ class LeaseRequest:
             raise InvalidValueError("start", f"must not be negative, not {self.start}")
         needs_start = self.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
         if needs_start and self.start is None:
-            raise InvalidValueError("start", "reservations and deadline leases need one")
+            raise InvalidValueError("start", "reservations and deadline leases need a start")
         if not needs_start and self.start is not None:
-            raise InvalidValueError("start", "immediate and best-effort leases have none; leave it out")
+            raise InvalidValueError("start", "immediate and best-effort leases have no start; leave it out")
         if (self.kind is LeaseKind.DEADLINE) != (self.deadline is not None):
-            raise InvalidValueError("deadline", "deadline leases need one, other kinds have none")
+            raise InvalidValueError("deadline", "deadline leases need a deadline; other kinds must not have one")
         if self.deadline is not None and self.start is not None and self.deadline - self.start < self.duration:
             raise InvalidValueError(
                 "deadline", f"must be at least start + duration = {self.start + self.duration}, not {self.deadline}"
             )
         if self.moves_others and self.kind is not LeaseKind.RESERVATION:
-            raise InvalidValueError("moves_others", "only a reservation may move others out of its way")
+            raise InvalidValueError("moves_others", "only reservations may move other leases")
         if self.moves_others and any(node_set.hosts is None for node_set in self.nodes):
             raise InvalidValueError("moves_others", "every node set must name its hosts")
 
     @property
     def node_count(self) -> int:
-        """How many VMs the lease has."""
+        """Number of VMs."""
         return sum(node_set.count for node_set in self.nodes)
 
     @property
     def charged_nodes(self) -> int:
-        """How many VMs a price is for; addresses are no VMs."""
+        """Number of VMs that the price is for. Floating IPs are not VMs."""
         return sum(node_set.count for node_set in self.nodes if FLOATING_IP not in node_set.resources)
 
     @property
     def image_ids(self) -> frozenset[str]:
-        """All images that some of its VMs begin from, whoever brings them."""
+        """Ids of all images that its VMs boot from."""
         of_nodes = {boot.image.image_id for node_set in self.nodes for boot in node_set.boots if boot.image is not None}
         return frozenset(of_nodes if self.software is None else {*of_nodes, self.software.image_id})
 
     def images_on(self, hosts: Sequence[Place]) -> dict[DiskImage, frozenset[Place]]:
-        """Where each of its images is needed.
+        """Return the hosts on which each image is needed.
 
-        :param hosts: where each VM is
+        :param hosts: the host of each VM
         """
         found: dict[DiskImage, set[Place]] = {}
         if self.software is not None:
@@ -230,19 +231,21 @@ class LeaseRequest:
 
     @property
     def node_hours(self) -> float:
-        """Hours that all its VMs together are asked for (haizea F78)."""
+        """Number of VMs times the duration in hours (haizea F78)."""
         return self.charged_nodes * self.duration / 3_600
 
     def total(self, resource_class: str) -> int:
-        """What all VMs together need of one class."""
+        """Return the amount of one class that all VMs need together."""
         return sum(node_set.count * node_set.resources.get(resource_class, 0) for node_set in self.nodes)
 
 
 def derive_kind(*, submitted: int, start: int | None, now: bool, duration: int, deadline: int | None) -> LeaseKind:
-    """The kind that the terms alone imply (Sotomayor 2010, section 3.2.1).
+    """Return the kind that the terms imply (Sotomayor 2010, section 3.2.1).
 
-    ``now`` is immediate. With a deadline: a reservation if nothing is left to choose, else a deadline lease
-    (whose start, if not given, is the submission). Without: an exact start is a reservation, none is best-effort.
+    * With ``now``, the lease is immediate.
+    * With a deadline, it is a reservation if the duration fills the time up to the deadline, else a deadline lease. If
+      no start is given, that time begins at the submission.
+    * Else it is a reservation if it has a start, and best-effort if it has none.
     """
     if now:
         return LeaseKind.IMMEDIATE
@@ -254,25 +257,25 @@ def derive_kind(*, submitted: int, start: int | None, now: bool, duration: int, 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A lease and what has become of it so far (haizea F14).
+    """A lease: its terms and its present state (haizea F14).
 
     :ivar request: its terms
-    :ivar sequence: position in the order of submission; breaks every tie
+    :ivar sequence: position in the order of submission; breaks all ties
     :ivar state: where it is in its life
-    :ivar accumulated: seconds that its VMs have run so far, of work that is not lost
+    :ivar accumulated: seconds that its VMs have run so far, without work that was lost
     :ivar started: when it first became active
     :ivar ended: when it reached a final state
-    :ivar active_since: when its present run began, none if it does not run
-    :ivar reservations: what is held for it now and later, earliest first
-    :ivar saved_on: host index of each VM's saved memory while it is suspended
-    :ivar offered_until: of a lease that is held for its consumer until he accepts it: when the offer ends. Until then
-        nothing of it begins
+    :ivar active_since: when its present run began; None if it is not running
+    :ivar holdings: what it holds now and later, earliest first
+    :ivar saved_on: host index of each VM's saved memory while the lease is suspended; None if nothing is saved
+    :ivar offered_until: when the offer ends, if the lease is held until the project accepts it; nothing of it starts
+        before that
     :ivar reason: why it is in this state, for people
-    :ivar negotiation: what the offers to one consumer have in common of which he may accept one: the id of the lease
-        that was asked for; none if it is not one of several
-    :ivar missing_since: of a lease that does without some of its nodes: since when
-    :ivar missing_nodes: how many these are
-    :ivar penalties: money that the provider owes for its terms that were not kept
+    :ivar negotiation: id of the lease that was requested, if this is one of several offers of which the project may
+        accept one; else None
+    :ivar missing_since: since when some of its nodes are missing; None if none are
+    :ivar missing_nodes: number of nodes that are missing
+    :ivar penalties: money that the provider owes for breaches of its terms
     """
 
     request: LeaseRequest
@@ -303,31 +306,31 @@ class Lease:
 
     @property
     def remaining(self) -> int:
-        """Seconds that its VMs still have to run."""
+        """Seconds that its VMs have yet to run."""
         return self.request.duration - self.accumulated
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can happen to it any more."""
+        """Whether it is in a final state."""
         return self.state in FINAL_STATES
 
     @property
     def is_offered(self) -> bool:
-        """Whether it waits for its consumer's word."""
+        """Whether it is an offer that the project has not answered yet."""
         return self.offered_until is not None
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its VMs boot ahead of its start, or have booted."""
+        """Whether its VMs boot before its start, or have booted."""
         first = self.holdings[0] if self.holdings else None
         return self.state is LeaseState.READY and first is not None and first.start < first.run_start
 
     def to(self, *states: LeaseState, reason: str = "", holdings: tuple[Holding, ...] | None = None) -> Lease:
-        """The lease after going through the states one after the other.
+        """Return the lease after it has gone through the states one after the other.
 
-        :param reservations: what is held for it now, if that changes with its state
-
-        :raises IllegalTransitionError: a step that the state machine does not have
+        :param reason: why, for people
+        :param holdings: what it holds now; None to leave that unchanged
+        :raises IllegalTransitionError: the state machine does not have one of the transitions
         """
         current = self.state
         for state in states:

@@ -1,4 +1,4 @@
-"""What a lease occupies, as it is accounted for."""
+"""What a lease occupies, for accounting."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 def occupation(
     nodes: Iterable[tuple[int, Mapping[str, int]]], hosts: Iterable[Mapping[str, int]]
 ) -> tuple[int, dict[str, int]]:
-    """How many VMs and how much of which class is occupied.
+    """Return how many VMs run, and how much of each resource class they occupy.
 
-    A node that has its host for itself occupies everything that the host has; an address is no VM.
+    A node on an exclusive host occupies all that the host has. A floating IP is not a VM.
 
-    :param nodes: for each node set how many VMs, and what each of them needs
+    :param nodes: for each node set, the number of VMs and what each VM needs
     :param hosts: capacity of the host of each VM, in the order of the node sets
     :return: VMs, and class -> amount
     """

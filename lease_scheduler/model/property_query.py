@@ -1,8 +1,9 @@
-"""Queries over the properties of hosts: a JSON array inside a text, in prefix notation (Blazar, and more of it).
+"""Queries over the properties of hosts: JSON arrays in prefix notation, as in Blazar, with extensions.
 
-``["==", "$gpu", "yes"]`` compares a property; ``["and", Q, Q, ...]`` joins conditions; ``""`` and ``"[]"`` ask for
-nothing. Beyond Blazar: ``["or", Q, ...]``, ``["not", Q]``, ``["in", "$gpu", ["a", "b"]]``, numbers as values, and
-``"$trait:NAME"`` as a condition of its own (or as a property whose value is ``true`` or ``false``).
+``["==", "$gpu", "yes"]`` compares a property with a value. ``["and", Q, Q, ...]`` combines conditions. ``""`` and
+``"[]"`` match every host. Extensions to Blazar's syntax are ``["or", Q, ...]``, ``["not", Q]``,
+``["in", "$gpu", ["a", "b"]]``, numbers as values, and ``"$trait:NAME"`` as a condition by itself (or as a property
+whose value is ``true`` or ``false``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
 
-#: How deep conditions may be nested.
+#: Maximum depth of nested conditions.
 MAXIMUM_DEPTH = 16
 
 _TRAIT = "trait:"
@@ -32,7 +33,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """A property compared with a value; a host without the property does not match, whatever the operator."""
+    """A property compared with a value. A host without the property never matches, whatever the operator."""
 
     sign: str
     key: str
@@ -49,21 +50,21 @@ class Membership:
 
 @dataclass(frozen=True)
 class Every:
-    """All of the conditions; none at all is true of every host."""
+    """All of the conditions hold. Without conditions, every host matches."""
 
     parts: tuple[Query, ...]
 
 
 @dataclass(frozen=True)
 class Some:
-    """At least one of the conditions."""
+    """At least one of the conditions holds."""
 
     parts: tuple[Query, ...]
 
 
 @dataclass(frozen=True)
 class Negation:
-    """Every host that does not match, those without the property included."""
+    """The condition does not hold; that includes hosts without the property."""
 
     part: Query
 
@@ -74,12 +75,12 @@ ANYTHING = Every(())
 
 
 def parse_query(text: str, *, field: str = "resource_properties", extended: bool = True) -> Query:
-    """The query that a text holds.
+    """Parse a query.
 
-    :param text: JSON array, or nothing
-    :param field: what its user calls it, for the message
-    :param extended: false takes what Blazar takes, and numbers without quotation marks
-    :raises InvalidValueError: it is no query; the message says what is wrong with which part
+    :param text: a JSON array, or an empty text
+    :param field: name of the field for the error message
+    :param extended: whether the extensions to Blazar's syntax are allowed; numbers without quotation marks always are
+    :raises InvalidValueError: the text is not a query; the message says which part is wrong
     """
     if not text.strip():
         return ANYTHING
@@ -90,14 +91,14 @@ def parse_query(text: str, *, field: str = "resource_properties", extended: bool
     except _MalformedError as error:
         problem = str(error)
     except ValueError:
-        problem = 'not JSON; right is, for example, ["==", "$gpu", "yes"]'
+        problem = 'not valid JSON; a valid query is, for example, ["==", "$gpu", "yes"]'
     raise InvalidValueError(field, f"Malformed requirements {_shown(text)}: {problem}")
 
 
 def matches(query: Query, properties: Mapping[str, Any], traits: Collection[str] = ()) -> bool:
-    """Whether a host with these properties and traits is meant.
+    """Return whether a host with these properties and traits matches a query.
 
-    Values compare as numbers if both sides are some, else as texts.
+    Values are compared as numbers if both are numbers, else as texts.
     """
     match query:
         case Every(parts):
@@ -115,7 +116,7 @@ def matches(query: Query, properties: Mapping[str, Any], traits: Collection[str]
 
 
 def keys(query: Query) -> frozenset[str]:
-    """The properties that a query looks at; traits are not among them."""
+    """Return the names of the properties in a query, without traits."""
     match query:
         case Every(parts) | Some(parts):
             return frozenset().union(*(keys(part) for part in parts))

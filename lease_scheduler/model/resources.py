@@ -1,4 +1,4 @@
-"""Integer resource vectors over named classes."""
+"""Resource vectors: integer amounts of named classes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ VCPU = "VCPU"
 MEMORY_MB = "MEMORY_MB"
 DISK_GB = "DISK_GB"
 
-#: A class that every compute host of the service offers in the amount ``WHOLE_HOST``. A VM takes one unit, and who
-#: needs the host for himself takes all of it: so an exclusive host is a matter of capacity like any other.
+#: A class of which every compute host of the service offers the amount ``WHOLE_HOST``. A VM takes one unit; a VM that
+#: needs an exclusive host takes all of it. So exclusive hosts need no rule of their own, only capacity.
 HOST_SHARE = "HOST_SHARE"
 WHOLE_HOST = 1_000_000
 
@@ -22,8 +22,8 @@ FLOATING_IP = "FLOATING_IP"
 class Resources(Mapping[str, int]):
     """An immutable, hashable resource vector: class name -> amount.
 
-    Classes with amount 0 are dropped, so that two vectors of the same meaning are equal.
-    Haizea's resource tuple (Sotomayor 2010, section 3.1); Placement's resources.
+    Classes with amount 0 are dropped, so vectors with the same meaning are equal. Haizea calls this a resource tuple
+    (Sotomayor 2010, section 3.1), Placement calls it resources.
 
     :raises InvalidValueError: an amount is not a non-negative integer
     """
@@ -61,9 +61,9 @@ class Resources(Mapping[str, int]):
         return ",".join(f"{name}:{amount}" for name, amount in self._amounts.items())
 
     def fits_in(self, capacity: Mapping[str, int]) -> bool:
-        """Whether every class of this vector is within the capacity."""
+        """Return whether no amount exceeds the capacity of its class."""
         return all(amount <= capacity.get(name, 0) for name, amount in self._amounts.items())
 
     def replaced(self, **amounts: int) -> Resources:
-        """The same vector with some classes set to other amounts."""
+        """Return the vector with some amounts replaced."""
         return Resources({**self._amounts, **amounts})

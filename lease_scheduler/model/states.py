@@ -1,4 +1,4 @@
-"""The lease state machine (haizea F15; Sotomayor 2010, section 3.2.3, table 3.1 as repaired in the docs)."""
+"""The lease state machine (haizea F15; Sotomayor 2010, section 3.2.3, table 3.1 with its omissions filled in)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.errors import IllegalTransitionError
 
 
 class LeaseState(Enum):
-    """Where a lease is in its life; the value is the word that users see."""
+    """State of a lease; the value is the word that users see."""
 
     NEW = "new"
     PENDING = "pending"
@@ -30,7 +30,7 @@ class LeaseState(Enum):
     CANCELLED = "cancelled"
     FAILED = "failed"
 
-    # Enum hashes by name through Python code; states are keys in hot dictionaries.
+    # Enum's own __hash__ is slow Python code, and states are keys of dictionaries that are read very often.
     __hash__ = object.__hash__
 
 
@@ -38,10 +38,10 @@ _S = LeaseState
 
 FINAL_STATES = frozenset({_S.DONE, _S.REJECTED, _S.REJECTED_BY_USER, _S.CANCELLED, _S.FAILED})
 
-#: The saved state of the lease's VMs exists somewhere, or is being written or read.
+#: The lease is suspended: its VMs do not run, and their saved state exists somewhere.
 SUSPENDED_STATES = frozenset({_S.SUSPENDED_PENDING, _S.SUSPENDED_QUEUED, _S.SUSPENDED_SCHEDULED, _S.MIGRATING})
 
-#: A reservation exists and nothing of it has begun; at most its images are on their way.
+#: The lease has a holding that has not started; at most its images are being transferred.
 PLANNED_STATES = frozenset({_S.SCHEDULED, _S.PREPARING, _S.READY, _S.SUSPENDED_SCHEDULED})
 
 _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
@@ -62,21 +62,22 @@ _FORWARD: dict[LeaseState, frozenset[LeaseState]] = {
     _S.RESUMED_READY: frozenset({_S.ACTIVE}),
 }
 
-#: A host that dies takes the state saved on it along; the lease then starts over. And a consumer may end a lease whose
-#: state is saved. Haizea had neither; these rows are ours.
+#: If a host fails, the state saved on it is lost and the lease starts over. A project may also end a lease while its
+#: state is saved. Haizea had neither of these transitions.
 _HAS_SAVED_STATE = SUSPENDED_STATES | {_S.SUSPENDING, _S.RESUMING, _S.RESUMED_READY}
 
-#: A consumer may turn down what waits for his word: a lease that got its place out of the queue, and so its price, or
-#: one that was held for him. The program has the first as a lease that is not schedulable; these rows are ours.
+#: A project may decline a lease that waits for its answer: one that got a place, and so a price, out of the queue, or
+#: one that is held as an offer. Haizea treated the first as a lease that cannot be scheduled and did not have the
+#: second.
 _MAY_BE_TURNED_DOWN = frozenset({_S.QUEUED, _S.SCHEDULED, _S.PREPARING, _S.READY})
 
-#: Where booting brings images, a lease could begin without its own; one of its images is brought ahead all the same.
-#: Haizea had no such clouds; this row is ours.
+#: In a cloud that brings images when it boots servers, a lease is ready without its images, but one of them may still
+#: be brought ahead of the start. Haizea had no such clouds.
 _MAY_GET_IMAGES_AHEAD = frozenset({_S.READY})
 
 _FAILABLE = frozenset(_S) - FINAL_STATES - {_S.NEW, _S.PENDING, _S.QUEUED}
 
-#: State -> the states that may follow it. Final states have no followers.
+#: State -> the states that may follow it. No state follows a final one.
 TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
     state: _FORWARD.get(state, frozenset())
     | (frozenset({_S.CANCELLED}) if state is not _S.NEW and state not in FINAL_STATES else frozenset())
@@ -89,9 +90,9 @@ TRANSITIONS: dict[LeaseState, frozenset[LeaseState]] = {
 
 
 def check_transition(lease_id: str, current: LeaseState, wanted: LeaseState) -> None:
-    """Refuse a transition that the state machine does not have.
+    """Check that the state machine has a transition.
 
-    :raises IllegalTransitionError: naming the lease and both states
+    :raises IllegalTransitionError: it does not
     """
     if wanted not in TRANSITIONS[current]:
         raise IllegalTransitionError(lease_id, current.value, wanted.value)

@@ -1,4 +1,4 @@
-"""Disk images on their way from the image repository to hosts (haizea F60; Sotomayor 2010, section 6.1)."""
+"""Transfers of disk images from the image repository to hosts (haizea F60; Sotomayor 2010, section 6.1)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class TransferUser:
     """A lease that waits for a transfer.
 
     :ivar lease_id: the lease
-    :ivar hosts: where it needs the image
-    :ivar due: when its VMs start, in seconds; the image must be there by then
-    :ivar until: when its run is planned to end
+    :ivar hosts: hosts on which it needs the image
+    :ivar due: instant at which its VMs start; the image must be there by then
+    :ivar until: instant at which its run is planned to end
     """
 
     lease_id: str
@@ -25,15 +25,15 @@ class TransferUser:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """The repository's channel is taken in ``[start, end)`` to bring an image to hosts.
+    """A transfer of an image to hosts; it occupies the repository's channel in ``[start, end)``.
 
-    :ivar number: tells it from all others, ascending in the order in which they were planned
-    :ivar image: what is brought
+    :ivar number: unique number, ascending in the order of planning
+    :ivar image: the image
     :ivar start: first second
-    :ivar end: first second after; the image is on the hosts then
-    :ivar users: the leases that need it; none is left if they went away while it goes on
+    :ivar end: first second after the transfer; from then on the image is on the hosts
+    :ivar users: the leases that need it; empty if all of them gave it up while it was going on
     :ivar hosts: the hosts that get it
-    :ivar is_fixed: whether it stays where it is; else it may move as long as it ends before it is due
+    :ivar is_fixed: whether its time is fixed; else it may be moved as long as it ends before it is due
     :ivar has_begun: whether it is going on
     """
 
@@ -48,10 +48,10 @@ class Transfer:
 
     @property
     def seconds(self) -> int:
-        """How long it takes."""
+        """Duration in seconds."""
         return self.end - self.start
 
     @property
     def due(self) -> int:
-        """When the first of its users starts."""
+        """Instant at which the first of its users starts."""
         return min(user.due for user in self.users)

@@ -1,5 +1,5 @@
-"""Where and when: who holds which part of which host, now and later.
+"""Planning: which lease holds which part of which host, and when.
 
-Pure and in memory: no clock, no I/O, no oslo, no OpenStack. Instants are integer seconds that the caller
-gives. Decisions that an operator selects come in as arguments (``plan.interfaces``), never by import.
+Pure and in memory: no clock, no I/O, no oslo, no OpenStack. Instants are integer seconds that the caller passes.
+Policies that an operator selects are passed as arguments (``plan.interfaces``), never imported.
 """

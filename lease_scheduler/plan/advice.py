@@ -1,4 +1,4 @@
-"""The nearest terms that would be granted in place of terms that are refused."""
+"""Alternatives for a request that is refused: the nearest terms that would be granted."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Counts, Trial, Trials
 
-#: Trials of one piece of advice. Each costs about as much as the refused request did.
+#: Maximum number of trials for one request. Each costs about as much as the refused request did.
 _TRIALS = 100
-#: Instants at which hosts come free that are looked at, and seconds for which leases may need to leave them.
+#: How many of the instants at which hosts become free are tried, and how many seconds after each of them, as leases
+#: need time to leave.
 _OPENINGS = 4
 _LONGEST_NOTICE = 3_600
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Terms that could be granted at present.
+    """Terms that would be granted at present.
 
-    :ivar change: which term differs: ``start``, ``nodes`` or ``duration``
+    :ivar change: the term that differs: ``start``, ``nodes`` or ``duration``
     :ivar start: instant of the start
     :ivar nodes: number of VMs
     :ivar duration: seconds
-    :ivar preempted: leases that would be preempted, by kind; empty if none would
+    :ivar preempted: number of leases of each kind that would be preempted; empty if none would
     """
 
     change: str
@@ -40,12 +41,12 @@ class Alternative:
     preempted: Counts = ()
 
     def in_words(self, start: int) -> str:
-        """Return what differs, for people.
+        """Return the difference as a text for people.
 
-        :param start: instant of the start that was asked for
+        :param start: instant of the requested start
         """
         if self.change == "start":
-            words = f"the same {self.start - start} s later"
+            words = f"the same terms {self.start - start} s later"
         else:
             words = f"{self.nodes} nodes" if self.change == "nodes" else f"{self.duration} s"
         if not self.preempted:
@@ -56,7 +57,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Flexibility:
-    """How far a project would go from the terms that it asked for (haizea F8); None is as far as need be.
+    """How far from its requested terms a project accepts alternatives (haizea F8); None means without limit.
 
     :ivar latest_start: instant
     :ivar fewest_nodes: number of VMs
@@ -68,7 +69,7 @@ class Flexibility:
     shortest_duration: int | None = None
 
     def allows(self, alternative: Alternative) -> bool:
-        """Whether other terms are near enough."""
+        """Return whether an alternative is within the limits."""
         return (
             (self.latest_start is None or alternative.start <= self.latest_start)
             and (self.fewest_nodes is None or alternative.nodes >= self.fewest_nodes)
@@ -77,12 +78,13 @@ class Flexibility:
 
 
 class Advice:
-    """Finds the nearest terms that would be granted, each change with and without preemption.
+    """Finds the nearest terms that would be granted, with and without preemption.
 
-    Terms that preempt come first, as they are nearer to what was asked for; where they are not, they are left out.
+    Terms that need preemption come first. They are left out if they are not nearer to the requested terms than those
+    without preemption.
 
-    :param start: instant of the start that was asked for, not before ``now``
-    :param may_preempt: whether others may make room; for a lease that never preempts they do not
+    :param start: instant of the requested start, not before ``now``
+    :param may_preempt: whether alternatives may preempt other leases, if the kind of the lease may preempt at all
     """
 
     def __init__(self, planner: Planner, request: LeaseRequest, start: int, now: int, *, may_preempt: bool) -> None:
@@ -98,13 +100,16 @@ class Advice:
         self._emptied: Availability | None = None
 
     def all(self) -> tuple[Alternative, ...]:
-        """Return the same terms later, fewer nodes, and a shorter duration, each as near as possible."""
+        """Return the nearest alternatives: a later start, fewer nodes, and a shorter duration."""
         return (*self.later(), *self.fewer(), *self.shorter())
 
     def later(self) -> tuple[Alternative, ...]:
-        """Return the same terms at the soonest later instant. A deadline moves with it, so that needs no preemption."""
+        """Return the same terms at the earliest later start.
+
+        The deadline of a deadline lease moves with the start, so preemption is not needed.
+        """
         free = self._free_start()
-        # What is free only after centuries is never free.
+        # Leases without an end last 100 years; hosts that become free only after them never do.
         latest = self._now + UNLIMITED if free is None else min(free, self._now + UNLIMITED)
         found = []
         preempting = self._preempting_start(latest)
@@ -115,7 +120,7 @@ class Advice:
         return _needed(found)
 
     def fewer(self) -> tuple[Alternative, ...]:
-        """Return the most VMs, if the lease has one set of equal ones."""
+        """Return the largest number of VMs, if the lease has a single node set."""
         if len(self._request.nodes) != 1:
             return ()
         bound = min(self._request.node_count - 1, self._most_throughout(self._context.plan.availability))
@@ -133,7 +138,7 @@ class Advice:
         return _needed(found)
 
     def shorter(self) -> tuple[Alternative, ...]:
-        """Return the longest duration from the start on; of deadline leases without preemption only."""
+        """Return the longest duration from the start on. For deadline leases, preemption is not considered."""
         free = 0
         fitting = Anywhere(self._context, self._request).fit(self._start, 1, self._length)
         if fitting is not None:
@@ -152,7 +157,7 @@ class Advice:
         return _needed(found)
 
     def _preempting_start(self, latest: int) -> tuple[int, Trial] | None:
-        """The soonest instant before another one at which the lease fits if others make room, or None."""
+        """Return the earliest start before ``latest`` at which the lease fits by preempting others, or None."""
         if not self._may_preempt or self._request.kind is not LeaseKind.RESERVATION:
             return None
         for instant in starts_on(self._without_victims(), self._demands, self._start, self._length)[:_OPENINGS]:
@@ -167,10 +172,10 @@ class Advice:
         return None
 
     def _may_fit(self, start: int) -> bool:
-        """Whether the lease fits at a later start if all leave that might; by then they may be others than before."""
+        """Return whether the lease fits at a later start if all possible victims leave; these may differ by start."""
         might = self._trials.possible_victims(self._starting(start), start)
         if might == [lease for lease in self._victims if lease.holdings[-1].end > start]:
-            # Without these it fits there, or it would be no opening.
+            # The openings were computed without exactly these leases, so it fits.
             return True
         availability = self._context.plan.without(might, start)
         return latest_end(availability, self._demands, start) - start >= self._length
@@ -185,7 +190,7 @@ class Advice:
         return None
 
     def _most_free(self, bound: int) -> tuple[int, int]:
-        """How many VMs fit, at most the bound, and when they start."""
+        """Return how many VMs fit, at most the bound, and when they start."""
         best, start = 0, self._start
         too_many, tried = bound + 1, bound
         while tried > best:
@@ -217,7 +222,7 @@ class Advice:
         return self._trials.possible_victims(self._request, self._start)
 
     def _most_throughout(self, availability: Availability) -> int:
-        """The VMs that fit in the interval that was asked for; of a deadline lease on the empty site."""
+        """Return how many VMs fit in the requested interval; for a deadline lease, on the empty site."""
         (demand,) = self._demands
         if self._request.deadline is not None:
             availability = Availability(availability.capacity)
@@ -258,5 +263,5 @@ class Advice:
 
 
 def _needed(found: list[Alternative]) -> tuple[Alternative, ...]:
-    """What is worth telling: where the nearest terms preempt nobody, they are all."""
+    """Return the alternatives worth showing: only the nearest one if it preempts nothing."""
     return tuple(found if found and found[0].preempted else found[:1])

@@ -1,9 +1,9 @@
-"""What every host has in use over time: the skyline that all planning asks.
+"""Availability: the resources in use on every host over time.
 
-Sotomayor 2010, section 4.2.4 calls it slot table (haizea F28, F29). Here each host has a step function per
-resource class, and the steps of all hosts lie in flat arrays sorted by (host, instant), so that a question
-about every host is a handful of whole-array operations. An ``Availability`` never changes: a change gives
-a new one, which makes tentative planning free to undo.
+Sotomayor 2010, section 4.2.4 calls this the slot table (haizea F28, F29). Here each host has a step function per
+resource class. The steps of all hosts are in flat arrays sorted by (host, instant), so a question about all hosts
+takes a few whole-array operations. An ``Availability`` is immutable: a change returns a new one, so undoing tentative
+changes costs nothing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 _TIME_BITS = 40
-#: An instant later than every other; the end of what never ends.
+#: An instant later than all others; the end of intervals without an end.
 FOREVER = (1 << _TIME_BITS) - 1
 
 
 class _Steps:
-    """Where in the flat arrays the steps of each host stand.
+    """Positions of the steps of each host in the flat arrays.
 
-    Apart from the availability, so that what it remembers does not refer to it: both would wait for the collector of
-    cycles with all their arrays.
+    A class of its own, because cached ``Places`` need it: if they referred to the availability that caches them, the
+    reference cycle would keep all arrays in memory until the garbage collector runs.
     """
 
     __slots__ = ("_hosts", "_positions", "base", "key")
@@ -38,7 +38,7 @@ class _Steps:
         self._hosts: IntArray | None = None
 
     def position(self, instant: int) -> IntArray:
-        """Index of the step that each host is in at the instant."""
+        """Return, for each host, the index of the step that contains the instant."""
         position = self._positions.get(instant)
         if position is None:
             position = self.key.searchsorted(self.base + instant, side="right") - 1
@@ -46,9 +46,9 @@ class _Steps:
         return position
 
     def bounds(self, start: int, end: int) -> IntArray:
-        """From which step until before which one each host is in ``[start, end)``, as ``reduceat`` wants it.
+        """Return the first step of each host in ``[start, end)`` and the first step after it, as ``reduceat`` needs.
 
-        :return: for each host both, one after the other; without the last one if it is the end of all steps
+        :return: two indices per host, in sequence; without the last index if it is the end of the arrays
         """
         low = self.position(start)
         bounds = np.empty(2 * len(low), dtype=np.int64)
@@ -57,14 +57,14 @@ class _Steps:
         return bounds[:-1] if bounds[-1] == len(self.key) else bounds
 
     def hosts(self) -> IntArray:
-        """The host of each step."""
+        """Return the host of each step."""
         if self._hosts is None:
             self._hosts = self.key >> _TIME_BITS
         return self._hosts
 
 
 class Availability:
-    """The use of every host as step functions of time, per resource class and in number of leases.
+    """Use of all hosts as step functions of time: per resource class, and as a number of leases.
 
     :ivar capacity: shape (classes, hosts), what each host offers
     """
@@ -72,7 +72,7 @@ class Availability:
     __slots__ = ("_cache", "_since", "_steps", "_used", "capacity")
 
     def __init__(self, capacity: IntArray) -> None:
-        """An empty site.
+        """Create the availability of an empty site.
 
         :param capacity: shape (classes, hosts)
         """
@@ -95,17 +95,17 @@ class Availability:
 
     @property
     def step_count(self) -> int:
-        """How many steps there are, over all hosts."""
+        """Number of steps of all hosts."""
         return len(self._steps.key)
 
     # -- changes ---------------------------------------------------------------------------------------
 
     def changed(self, hosts: IntArray, starts: IntArray | int, ends: IntArray | int, amounts: IntArray) -> Availability:
-        """The availability after adding use in ``[start, end)``; negative amounts release.
+        """Return the availability after adding use in ``[start, end)``; negative amounts release it.
 
-        :param hosts: host numbers, shape (k,); a host may come several times
+        :param hosts: host numbers, shape (k,); a host may occur several times
         :param starts: first seconds, shape (k,), or one for all
-        :param ends: first seconds after, shape (k,), or one for all; at most ``FOREVER``
+        :param ends: first seconds after the use, shape (k,), or one for all; at most ``FOREVER``
         :param amounts: shape (classes + 1, k); the last row counts leases
         """
         if isinstance(starts, int) and isinstance(ends, int):
@@ -122,7 +122,7 @@ class Availability:
             return self
         row = hosts << _TIME_BITS
         count = len(hosts)
-        # With one interval a host, in the order of hosts, as a lease has them, the steps are in their order already.
+        # Most leases have one interval per host, in the order of the hosts: their steps need no sorting.
         in_order = bool((hosts[1:] > hosts[:-1]).all())
         if in_order:
             marks = np.empty(2 * count, dtype=np.int64)
@@ -137,10 +137,10 @@ class Availability:
         if where[-1] == len(key):
             missing |= where == len(key)
         inserted_before = missing.cumsum()
-        # Where each mark stands once the missing ones are inserted.
+        # The position of each mark after the missing ones are inserted.
         where += inserted_before - missing
         if inserted_before[-1]:
-            # A new step starts at the level of the one before it.
+            # A new step starts with the use of the step before it.
             is_new = np.zeros(len(key) + int(inserted_before[-1]), dtype=np.int64)
             is_new[where[missing]] = 1
             source = np.arange(len(is_new)) - is_new.cumsum()
@@ -153,7 +153,7 @@ class Availability:
             first, lengths = where[::2], where[1::2] - where[::2]
             total = lengths.cumsum()
             inside = np.arange(int(total[-1])) + (first - total + lengths).repeat(lengths)
-            # Row by row, as numpy is slow with all rows of some columns.
+            # Row by row, because numpy is slow when it indexes columns of a matrix.
             for row_used, more in zip(used, amounts.repeat(lengths, axis=1), strict=True):
                 row_used[inside] += more
         else:
@@ -161,10 +161,10 @@ class Availability:
             rows = np.arange(used.shape[0])[:, None]
             np.add.at(difference, (rows, key.searchsorted(wanted)), np.concatenate((amounts, -amounts), axis=1))
             used += difference.cumsum(axis=1)
-        # Steps that changed nothing are dropped, so that the arrays hold what is live and no history of edits.
-        # The very first step has none before it, even where the past is forgotten and it is not at instant 0.
+        # Drop steps that do not differ from the one before, or the arrays would grow with every change.
+        # The very first step has none before it; it may be later than instant 0 if the past is forgotten.
         inner = where if where[0] > 0 else where[1:]
-        # Most steps differ from the one before in the number of leases already.
+        # Compare the number of leases first: most steps differ in it.
         inner = inner[used[-1].take(inner) == used[-1].take(inner - 1)]
         idle = inner
         if len(inner):
@@ -178,7 +178,7 @@ class Availability:
         return self._with(key, used, self._since)
 
     def forgotten(self, before: int) -> Availability:
-        """The availability without the past; nothing may be asked or changed before the instant any more."""
+        """Return the availability without the past. Times before ``before`` can no longer be queried or changed."""
         return self if before <= self._since else self._truncated(before)
 
     def _truncated(self, before: int) -> Availability:
@@ -189,7 +189,7 @@ class Availability:
         return self._with(key[keep], self._used.compress(keep, axis=1), before)
 
     def within(self, start: int, end: int) -> Availability:
-        """The availability of an interval only, which is smaller; nothing may be asked or changed outside of it."""
+        """Return the availability of an interval, which is smaller. Only this interval can be queried or changed."""
         start = max(start, self._since)
         low = self._steps.position(start)
         counts = self._steps.key.searchsorted(self._steps.base + end) - low
@@ -198,28 +198,29 @@ class Availability:
         return self._with(self._steps.key.take(kept), self._used.take(kept, axis=1), start)
 
     def unremembered(self) -> Availability:
-        """The same availability without the answers that it has given so far; for measurements."""
+        """Return the same availability with empty caches, for measurements."""
         return self._with(self._steps.key, self._used, self._since)
 
     # -- questions about all hosts ---------------------------------------------------------------------
 
     def peak(self, start: int, end: int) -> IntArray:
-        """The largest use in ``[start, end)``, shape (classes + 1, hosts)."""
+        """Return the largest use in ``[start, end)``, shape (classes + 1, hosts)."""
         return np.maximum.reduceat(self._used, self._steps.bounds(start, end), axis=1)[:, ::2]
 
     def free(self, start: int, end: int) -> IntArray:
-        """What no lease uses at any time in ``[start, end)``, shape (classes, hosts)."""
+        """Return what is free throughout ``[start, end)``, shape (classes, hosts)."""
         return self.capacity - self.peak(start, end)[:-1]
 
     def free_at(self, instant: int) -> IntArray:
-        """What no lease uses at the instant, shape (classes, hosts)."""
+        """Return what is free at the instant, shape (classes, hosts)."""
         return self.capacity - self._used[:-1].take(self._steps.position(instant), axis=1)
 
     def at(self, instant: int, hosts: IntArray) -> tuple[IntArray, IntArray]:
-        """The use of some hosts at an instant, and when it changes next.
+        """Return the use of some hosts at an instant, and when it changes next.
 
         :param hosts: host numbers, shape (k,)
-        :return: use of shape (classes + 1, k), the last row counts leases; instants of shape (k,), ``FOREVER`` if never
+        :return: use, shape (classes + 1, k), with the number of leases as last row; and instants, shape (k,), which are
+            ``FOREVER`` where the use never changes
         """
         position = self._steps.position(instant)[hosts]
         following = position + 1
@@ -228,25 +229,25 @@ class Availability:
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
     def is_full(self, instant: int, needed: BoolArray) -> bool:
-        """Whether every host has some needed class used up at the instant, or does not offer it.
+        """Return whether no host has some of every needed class free at the instant.
 
         :param needed: shape (classes,)
         """
         return bool((self.free_at(instant)[needed] <= 0).any(axis=0).all())
 
     def within_capacity(self) -> bool:
-        """Whether no host is used beyond its capacity at any instant that is not forgotten."""
+        """Return whether no host is ever used beyond its capacity, except in the past that is forgotten."""
         known = self._truncated(self._since)
         return bool((known._used[:-1] <= known.capacity[:, known._steps.hosts()]).all())
 
     def equals(self, other: Availability) -> bool:
-        """Whether both say the same at every instant that either still knows."""
+        """Return whether both are the same at all instants that neither has forgotten."""
         since = max(self._since, other._since)
         mine, theirs = self._truncated(since)._normalised(), other._truncated(since)._normalised()
         return bool(np.array_equal(mine[0], theirs[0]) and np.array_equal(mine[1], theirs[1]))
 
     def _normalised(self) -> tuple[IntArray, IntArray]:
-        """Keys and levels with the first step of each host moved to the beginning of time."""
+        """Return keys and use with the first step of each host moved to instant 0."""
         first = self._steps.key.searchsorted(self._steps.base)
         key = self._steps.key.copy()
         key[first] = self._steps.base
@@ -255,19 +256,19 @@ class Availability:
     # -- questions about a demand ----------------------------------------------------------------------
 
     def places(self, demand: IntArray, eligible: BoolArray | None = None, per_host: int | None = None) -> Places:
-        """How many VMs of a demand fit on each host over time.
+        """Return how many VMs of a demand fit on each host over time.
 
-        The answer is remembered for the very arrays that are given.
+        The result is cached by the identity of the arrays.
 
-        :param demand: shape (classes,), of one VM; if all are zero, nothing fits anywhere
-        :param eligible: shape (hosts,), which hosts may be used; all if none
-        :param per_host: the most VMs on one host; as many as fit if none
+        :param demand: needs of one VM, shape (classes,); if all are zero, nothing fits anywhere
+        :param eligible: which hosts may be used, shape (hosts,); None means all
+        :param per_host: maximum number of VMs on one host; None means as many as fit
         """
         cache_key = (id(demand), id(eligible), per_host)
         found = self._cache.get(cache_key)
         if found is None:
             step_hosts = self._steps.hosts()
-            # What is needed may be classes that no host offers.
+            # All needed classes may be such that no host offers.
             counts: IntArray = np.zeros(len(step_hosts), dtype=np.int64)
             for turn, row in enumerate(demand.nonzero()[0].tolist()):
                 fitting = self.capacity[row].take(step_hosts)
@@ -279,12 +280,12 @@ class Availability:
                 counts *= eligible[step_hosts]
             if per_host is not None:
                 np.minimum(counts, per_host, out=counts)
-            # Both arrays are kept with the answer so that their ids stay their own.
+            # Keep both arrays alive with the result, or their ids could be reused.
             found = self._cache[cache_key] = (Places(self._steps, counts), demand, eligible)
         return found[0]
 
     def places_on(self, hosts: IntArray, amounts: IntArray) -> Places:
-        """Where and when given amounts fit on given hosts: one place a host, none elsewhere.
+        """Return where and when given amounts fit on given hosts: one place per host, none on other hosts.
 
         :param hosts: host numbers, shape (k,), each once
         :param amounts: shape (classes, k)
@@ -301,7 +302,7 @@ class Availability:
 class Places:
     """How many VMs of one demand fit on each host, as step functions of time.
 
-    Made by ``Availability.places`` and ``Availability.places_on``.
+    Created by ``Availability.places`` and ``Availability.places_on``.
     """
 
     __slots__ = ("_counts", "_holding", "_steps", "_without")
@@ -313,7 +314,7 @@ class Places:
         self._without: tuple[IntArray, IntArray, IntArray] | None = None
 
     def holding_times(self, start: int) -> IntArray:
-        """Until when each place that is free at ``start`` stays free, longest first.
+        """Return until when each place that is free at ``start`` stays free, latest first.
 
         The n-th entry is the latest end of a window ``[start, end)`` in which n VMs of the demand fit at once.
         """
@@ -331,13 +332,13 @@ class Places:
             return np.empty(0, dtype=np.int64)
         if int(places.max()) == 1:
             return self._single_holding_times(low[useful], useful)
-        # Steps from each useful host's current one to its last, as one concatenated range.
+        # For each useful host, the steps from the one at ``start`` to its last one, concatenated.
         ends = np.append(key.searchsorted(self._steps.base[1:]), len(slots))
         first, last = low[useful], ends[useful]
         lengths = last - first
         offsets = lengths.cumsum() - lengths
         steps = np.arange(lengths.sum()) - np.repeat(offsets - first, lengths)
-        # Running minimum per host: hosts are shifted apart so that the next one always starts afresh.
+        # A running minimum per host in one pass: the shift puts the values of each host below those of the one before.
         shift = -np.repeat(np.arange(len(useful)), lengths) * (int(places.max()) + 1)
         lowest = np.minimum.accumulate(np.minimum(slots[steps], np.repeat(places[useful], lengths)) + shift) - shift
         lost = np.zeros(len(steps), dtype=np.int64)
@@ -350,7 +351,7 @@ class Places:
         return until[::-1]
 
     def _single_holding_times(self, low: IntArray, hosts: IntArray) -> IntArray:
-        """The same for hosts with one place each, as those are that a VM fills: until the next step without any."""
+        """Do the same for hosts with one place each: a place is free until the next step without a place."""
         taken, host_of, begins = self._steps_without_places()
         following = taken.searchsorted(low)
         until = np.where(host_of.take(following) == hosts, begins.take(following), FOREVER)
@@ -358,7 +359,7 @@ class Places:
         return until[::-1]
 
     def _steps_without_places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Steps at which a host has no place: their indexes, hosts and instants; one of no host follows the last."""
+        """Return the indices, hosts and instants of the steps without a place, with host -1 as sentinel at the end."""
         if self._without is None:
             taken = (self._counts == 0).nonzero()[0]
             host_of: IntArray = np.full(len(taken) + 1, -1, dtype=np.int64)
@@ -370,10 +371,10 @@ class Places:
         return self._without
 
     def runs(self, count: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """When each host has its first place free without a break, then its second one, and so on.
+        """Yield the intervals in which each host has at least one free place, then at least two, and so on.
 
-        :param count: how many places of a host are of interest
-        :return: for each place host numbers, instants from which and until which it is free, all of shape (runs,)
+        :param count: maximum number of places of a host to consider
+        :return: for each number of places: host numbers, begins and ends of the intervals, all of shape (runs,)
         """
         slots, key = self._counts, self._steps.key
         step_hosts = self._steps.hosts()
@@ -391,17 +392,17 @@ class Places:
             yield step_hosts.take(first), key.take(first) & FOREVER, until
 
     def throughout(self, start: int, end: int) -> int:
-        """How many VMs fit at once for the whole of ``[start, end)``, each staying where it is."""
+        """Return how many VMs fit at once for the whole of ``[start, end)``, each on one host throughout."""
         return int(self.on_hosts(start, end).sum())
 
     def on_hosts(self, start: int, end: int) -> IntArray:
-        """How many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
+        """Return how many VMs fit on each host for the whole of ``[start, end)``, shape (hosts,)."""
         return np.minimum.reduceat(self._counts, self._steps.bounds(start, end))[::2]
 
     def first_start(self, count: int, length: int, earliest: int) -> int | None:
-        """The first instant from ``earliest`` on at which so many VMs of the demand could start; none if never.
+        """Return the first instant from ``earliest`` on at which ``count`` VMs of the demand could start, or None.
 
-        :param count: how many VMs are wanted
+        :param count: number of VMs
         :param length: seconds for which they stay
         """
         opening, closing = [], []
@@ -417,7 +418,7 @@ class Places:
         begins.sort()
         latest_starts = np.concatenate(closing)
         latest_starts.sort()
-        # Of several that begin together the last one has all of them before it.
+        # Of equal begins, only the last one is counted with all of them.
         enough = np.arange(1, len(begins) + 1) - latest_starts.searchsorted(begins) >= count
         first = int(enough.argmax())
         return int(begins[first]) if enough[first] else None
@@ -425,11 +426,11 @@ class Places:
     def starts(
         self, count: int, length: int, earliest: int, ready: IntArray | None = None
     ) -> tuple[IntArray, IntArray]:
-        """At which instants how many VMs of the demand could start and stay for ``length`` seconds.
+        """Return how many VMs of the demand could start at which instants and stay for ``length`` seconds.
 
-        :param count: how many VMs are wanted; more per host than this are not counted
+        :param count: number of VMs needed; no more than this are counted per host
         :param earliest: no start before this instant
-        :param ready: shape (hosts,), instant from which each host may be used, if not at once
+        :param ready: shape (hosts,), instant from which each host may be used; None means at once
         :return: instants (ascending, the first is ``earliest``) and the number of VMs that can start from each instant
             until the next one; both of shape (m,)
         """

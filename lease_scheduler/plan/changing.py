@@ -1,4 +1,4 @@
-"""New terms or other hosts for a lease that has a place: plan anew, then swap."""
+"""New terms or other hosts for a lease that has a place."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lease_scheduler.plan.remaining_work import plan_again, plan_rest, with_plac
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a lease whose terms or hosts changed.
+    """The change of a lease's terms or hosts.
 
-    :ivar before: its value before
-    :ivar after: its value now; final if the change ended it
-    :ivar stays: for every VM of the lease as it is now the index that it had before, none if it is new
+    :ivar before: the lease before the change
+    :ivar after: the lease after it; in a final state if the change ended the lease
+    :ivar stays: for each VM after the change, its index before, or None if it is new
     """
 
     before: Lease
@@ -35,18 +35,21 @@ class Change:
 
     @property
     def removed(self) -> tuple[int, ...]:
-        """Indices before the change of the VMs that are gone."""
+        """Indices (before the change) of the VMs that were removed."""
         staying = set(self.stays)
         return tuple(index for index in range(self.before.request.node_count) if index not in staying)
 
     @property
     def added(self) -> tuple[int, ...]:
-        """Indices after the change of the VMs that are new."""
+        """Indices (after the change) of the VMs that are new."""
         return tuple(index for index, old in enumerate(self.stays) if old is None)
 
     @property
     def moved(self) -> tuple[int, ...]:
-        """Indices after the change of the VMs that stay but have another host; none if it had or has no hosts."""
+        """Indices (after the change) of the VMs that stay but have another host.
+
+        Empty if the lease has no hosts before or after the change.
+        """
         if not self.before.holdings or not self.after.holdings:
             return ()
         old_hosts, new_hosts = self.before.holdings[0].assignment, self.after.holdings[0].assignment
@@ -56,10 +59,10 @@ class Change:
 
 
 def staying(old: LeaseRequest, new: LeaseRequest, give_up: Iterable[int] = ()) -> tuple[int | None, ...]:
-    """For every VM of new terms its index in the old ones, none if it is new.
+    """Return for each VM of new terms its index in the old terms, or None if it is new.
 
-    A node set continues the one of the same position. Where there are fewer VMs, those to give up go first and then the
-    last ones.
+    A node set continues the one at the same position. If it has fewer VMs, those in ``give_up`` are removed first, then
+    the last ones.
 
     :param give_up: indices of VMs in the old terms
     """
@@ -78,7 +81,11 @@ def staying(old: LeaseRequest, new: LeaseRequest, give_up: Iterable[int] = ()) -
 def hosts_of(
     lease: Lease, terms: LeaseRequest, stays: tuple[int | None, ...], away: frozenset[int]
 ) -> PresentHosts | None:
-    """The hosts that the VMs of new terms have already, those that are to be left excepted."""
+    """Return the hosts that the VMs of new terms already have, without hosts that they must leave, or None.
+
+    :param stays: as ``staying`` returns it
+    :param away: hosts to leave
+    """
     if not lease.holdings:
         return None
     hosts = [None if old is None else lease.holdings[0].assignment[old] for old in stays]
@@ -93,10 +100,10 @@ def plan_anew(
     now: int,
     least: tuple[int, ...] | None = None,
 ) -> Lease:
-    """The place of a lease of which nothing has begun, by new terms.
+    """Give a lease that has not started a place by new terms.
 
-    :param present: hosts that its VMs keep where these are free
-    :param least: for each node set the fewest VMs that will do, if not all
+    :param present: hosts that its VMs keep if these are free
+    :param least: for each node set, the smallest acceptable number of VMs; None means all of them
     :return: the lease's new value, which is in the plan
     :raises NotPlannableError: there is no place; the plan is as it was
     """
@@ -114,23 +121,23 @@ def plan_anew(
             return _deadline_anew(planner, lease, loose, present, now, least)
         start, run_end = _interval(lease, terms, now)
         if run_end <= start:
-            raise NotPlannableError(f"lease {lease.lease_id}: it would be over before it could begin")
+            raise NotPlannableError(f"lease {lease.lease_id}: it would end before it could start")
         asked = replace(loose, request=replace(terms, duration=run_end - start))
         if least is None:
             placed = planner.place(asked, now, start=start, present=present)
         else:
             placed = planner.place_most(asked, least, now, start=start, present=present)
         if placed.request.start != asked.request.start:
-            # It waits until others are suspended.
+            # The start waits until other leases are suspended.
             terms = replace(terms, start=placed.request.start)
         counts = tuple(node_set.count for node_set in placed.request.nodes)
         return plan.put(replace(placed, request=with_counts(terms, counts)))
 
 
 def _interval(lease: Lease, terms: LeaseRequest, now: int) -> tuple[int, int]:
-    """When the run of a reservation or immediate lease that has not begun is to begin and to be over.
+    """Return the start and end of the run of a reservation or immediate lease that has not started.
 
-    A start that has passed though nothing has begun, as of a reservation whose hosts are late, is where it was planned.
+    If its start has passed and it has not started, for example because its hosts are late, its planned start counts.
     """
     planned = lease.holdings[0].run_start if lease.holdings else now
     if terms.start is None:
@@ -173,13 +180,13 @@ def reshape(
     present: PresentHosts,
     now: int,
 ) -> Lease:
-    """The place of a lease that runs, or is about to, by new terms or on other hosts, from now on.
+    """Change the terms or hosts of a lease that runs, or is about to, from now on.
 
-    A run that gets longer on the same hosts makes room behind its present end only. A best-effort or deadline lease
-    whose hosts are not free for longer is suspended at its present end and runs the rest later.
+    A run that gets longer on the same hosts preempts other leases only after its present end. If its hosts are not free
+    for longer, a best-effort or deadline lease is suspended at its present end and runs the rest later.
 
-    :param present: hosts that VMs have and cannot leave; none for those that need another one
-    :return: the lease's new value, which is in the plan; if VMs came, went or moved, its reservation begins now
+    :param present: hosts that VMs have and cannot leave; None for VMs that need another host
+    :return: the lease's new value, which is in the plan; if VMs were added, removed or moved, its holding starts now
     :raises NotPlannableError: there is no place; the plan is as it was
     """
     plan = planner.plan
@@ -211,7 +218,7 @@ def reshape(
             make_room(planner.context, in_the_way, now, wanted.end, now)
             placed = replace(wanted, assignment=assignment, start=now, run_start=now)
             if placed.closing is Closing.SUSPEND:
-                # Saving memory takes longer or shorter with other VMs side by side.
+                # The time to save memory depends on which VMs share a host.
                 buffer = planner.options.suspend_buffer
                 placed = cut_by_suspension(planner.context, terms, placed, placed.end + buffer)
                 if placed.run_end <= now:
@@ -223,12 +230,12 @@ def reshape(
 
 
 def _longer_or_shorter(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
-    """The present run with the end that new terms give it."""
+    """Return the present holding with the end that follows from new terms."""
     shutdown = planner.context.suspension.shutdown_time(terms)
     if first.closing is Closing.SHUTDOWN:
         run_end = first.run_end + terms.duration - lease.request.duration
         return replace(first, run_end=run_end, end=run_end + shutdown)
-    # Its hosts are promised to somebody else from its end on; perhaps the work is over before that now.
+    # From the end of this holding on, its hosts are promised to others. With the new terms the work may be done before.
     since = first.run_start if lease.active_since is None else lease.active_since
     done = since + terms.duration - lease.accumulated
     if done <= first.run_end and done + shutdown <= first.end:
@@ -237,7 +244,7 @@ def _longer_or_shorter(planner: Planner, lease: Lease, terms: LeaseRequest, firs
 
 
 def _extended(planner: Planner, terms: LeaseRequest, present: PresentHosts, start: int, end: int, now: int) -> bool:
-    """Make room on the present hosts behind the present end; false if promises are in the way."""
+    """Make room on the present hosts after the present end, and return whether that was possible."""
     try:
         _, in_the_way = hosts_with_room(
             planner.context,
@@ -265,7 +272,7 @@ def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, f
 
 
 def _with_rest(planner: Planner, lease: Lease, placed: Holding, same_vms: bool, now: int) -> Lease:
-    """A running deadline lease with what is left of it planned, all by its deadline."""
+    """Plan the rest of a running deadline lease, so that all of it is done by its deadline, and return the lease."""
     deadline = lease.request.deadline
     assert deadline is not None
     if placed.closing is Closing.SHUTDOWN:
@@ -274,7 +281,7 @@ def _with_rest(planner: Planner, lease: Lease, placed: Holding, same_vms: bool, 
         return lease
     if same_vms or lease.active_since is None:
         return plan_rest(planner.context, lease, now)
-    # Its reservation counts from now on, and so does what is left.
+    # Its new holding starts now, so the work done so far has to be counted separately.
     ran = now - lease.active_since
     counted = planner.plan.put(replace(lease, accumulated=lease.accumulated + ran))
     planned = plan_rest(planner.context, counted, now)
@@ -282,7 +289,7 @@ def _with_rest(planner: Planner, lease: Lease, placed: Holding, same_vms: bool, 
 
 
 def end_of_work(lease: Lease, terms: LeaseRequest) -> int | None:
-    """When a lease that runs, or is about to, would have what new terms promise; none if that is not up to this run."""
+    """Return when a lease that runs, or is about to, would have run for as long as new terms promise, or None."""
     if not lease.holdings:
         return None
     first = lease.holdings[0]

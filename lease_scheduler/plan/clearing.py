@@ -1,4 +1,4 @@
-"""Clearing hosts for a reservation that moves others out of its way, as maintenance does."""
+"""Clearing hosts: a reservation that moves other leases off its hosts, for example for maintenance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIXED_TIMES = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
 
 class InTheWayError(NotPlannableError):
-    """Leases stand in the way that can neither be preempted nor moved; the plan is as it was.
+    """Leases that can be neither preempted nor moved are in the way; the plan is as it was.
 
     :param leases: their ids
     :param problem: what is wrong, for people
@@ -40,13 +40,14 @@ def place_clearing(
     deadline_preemption: bool,
     present: PresentHosts | None,
 ) -> Lease:
-    """Give a reservation its place, and others of which nothing has begun another one where that is needed.
+    """Give a reservation its place, and move leases that have not started to other places if needed.
 
-    Reservations and immediate leases keep their interval, deadline leases their deadline. All or nothing.
+    Reservations and immediate leases keep their interval, deadline leases their deadline. If one of them finds no other
+    place, nothing changes.
 
     :param deadline_preemption: whether deadline leases may preempt each other
     :return: the lease's new value, which is in the plan
-    :raises InTheWayError: somebody can neither be preempted nor moved
+    :raises InTheWayError: some leases can be neither preempted nor moved
     """
     request = lease.request
     end = start + request.duration + context.suspension.shutdown_time(request)
@@ -90,7 +91,7 @@ def _in_the_way(lease: Lease, others: list[Lease], problem: str) -> InTheWayErro
 
 
 def _holders(context: PlanningContext, lease: Lease, start: int, end: int) -> list[Lease]:
-    """Who holds something of the hosts that the lease names, promises with fixed times first."""
+    """Return the leases that hold something on the hosts that the lease names, those with fixed times first."""
     site = context.plan.site
     wanted = {
         site.index[name]
@@ -113,7 +114,7 @@ def _may_be_preempted(lease: Lease) -> bool:
 
 
 def _loosened(lease: Lease, start: int, end: int, now: int) -> Lease | None:
-    """The lease without the place that is in the way, none if something of that has begun."""
+    """Return the lease without the holding that is in the way, or None if that has started."""
     if lease.state in PLANNED_STATES and lease.holdings[0].first_instant > now:
         if lease.kind is LeaseKind.BEST_EFFORT:
             return back_to_queue(lease, "its hosts are cleared")
@@ -143,7 +144,10 @@ def _placed_again(
 
 
 def _same_interval(context: PlanningContext, lease: Lease, old: Holding, now: int, *, may_preempt: bool) -> Holding:
-    """The lease's interval, on the same hosts as far as they are free; best-effort leases make room."""
+    """Return a holding for the same interval, on the same hosts where they are free.
+
+    With ``may_preempt``, a reservation may preempt others for it.
+    """
     terms = replace(lease.request, duration=old.run_end - old.run_start)
     assignment, in_the_way = hosts_with_room(
         context,

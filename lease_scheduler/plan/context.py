@@ -1,4 +1,4 @@
-"""What every planning function needs beside the lease."""
+"""What planning functions need in addition to the lease."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lease_scheduler.plan.suspension import SuspensionModel
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The plan, how it is to be made, and the policies that decide.
+    """The plan, the options and the policies.
 
-    :ivar plan: what is held so far
-    :ivar options: what the operator set
-    :ivar suspension: how long suspending takes
-    :ivar selection: in which order hosts are filled
-    :ivar preemption: who makes room for whom
-    :ivar mapper: how VMs are distributed over hosts
+    :ivar plan: the plan
+    :ivar options: options set by the operator
+    :ivar suspension: model of how long suspending and resuming take
+    :ivar selection: policy for the order in which hosts are filled
+    :ivar preemption: policy that chooses victims
+    :ivar mapper: policy that distributes VMs over hosts
     """
 
     plan: Plan
@@ -32,17 +32,17 @@ class PlanningContext:
     mapper: Mapper = GREEDY
 
     def most_per_host(self, request: LeaseRequest) -> int:
-        """How many VMs of a lease could share one host at most, those of all its node sets together."""
+        """Return the maximum number of VMs of a lease, of all its node sets, that could share one host."""
         return sum(min(demand.count, demand.most_per_host) for demand in self.plan.demands(request))
 
     def suspend_estimate(self, request: LeaseRequest) -> int:
-        """Seconds that suspending the lease is thought to take."""
+        """Return the estimated seconds that suspending the lease takes."""
         return self.suspension.suspend_estimate(request, self.most_per_host(request))
 
     def resume_estimate(self, request: LeaseRequest) -> int:
-        """Seconds that resuming the lease is thought to take."""
+        """Return the estimated seconds that resuming the lease takes."""
         return self.suspension.resume_estimate(request, self.most_per_host(request))
 
     def threshold(self, request: LeaseRequest, *, resuming: bool) -> int:
-        """How long a run that ends in a suspension must last at least."""
+        """Return the minimum seconds of a run that ends in a suspension."""
         return self.suspension.threshold(request, self.most_per_host(request), resuming=resuming)

@@ -16,15 +16,18 @@ from lease_scheduler.plan.remaining_work import plan_again, with_place
 
 
 def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preempt: bool) -> Lease:
-    """Give a deadline lease its place, moving other deadline leases if that is needed and does them no harm.
+    """Give a deadline lease its place, moving other deadline leases if needed and if these still meet their deadlines.
 
-    A lease with little slack is tried at its start first, preempting who can afford it, and as soon as they can be
-    suspended if starts wait for that. Otherwise, or if that fails, the earliest fit is taken. If there is none by the
-    deadline, all deadline leases that are planned for later are planned again, least slack first.
+    1. A lease with little slack is tried at its requested start, preempting leases that can wait.
+    2. Otherwise the earliest fit is taken.
+    3. For a lease with little slack, the instants before that fit are tried at which running leases could be suspended,
+       if the options let starts wait for suspensions.
+    4. If there is no fit by the deadline, all deadline leases that are planned for later are planned again, least slack
+       first.
 
     :param may_preempt: whether running and planned deadline leases may be preempted
     :return: the lease's new value, which is in the plan
-    :raises NotPlannableError: the plan is as it was
+    :raises NotPlannableError: there is no place; the plan is as it was
     """
     request = lease.request
     start = requested_start(lease, now)
@@ -48,7 +51,7 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
 
 
 def requested_start(lease: Lease, now: int) -> int:
-    """The earliest instant at which a deadline lease may begin; one that is offered not before it must be accepted."""
+    """Return the earliest instant at which a deadline lease may start. An offer cannot start before it expires."""
     return max(now, lease.request.start or 0, lease.offered_until or 0)
 
 
@@ -81,13 +84,13 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, first_start:
             slack = _slack(other, remaining_before(other, last), earliest)
             order.append((slack, other.sequence, replace(other, holdings=other.holdings[:-1]), earliest))
         plan.put_all(stripped for _, _, stripped, _ in order)
-        # If it does not even fit with all of them out of the way, no order helps.
+        # If it does not fit even without all of them, no order helps.
         assert lease.request.deadline is not None
         if (
             place_whole(context, lease.request, lease.remaining, lease.saved_on, first_start, lease.request.deadline)
             is None
         ):
-            raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline, whatever else is moved")
+            raise NotPlannableError(f"no place for lease {lease.lease_id} by its deadline, even if others are moved")
         order.append((_slack(lease, lease.remaining, first_start), lease.sequence, lease, first_start))
         order.sort(key=lambda entry: entry[:2])
         placed = lease
@@ -99,10 +102,9 @@ def _plan_least_slack_first(context: PlanningContext, lease: Lease, first_start:
 
 
 def _slack(lease: Lease, remaining: int, earliest: int) -> float:
-    """How often the remaining run fits between the earliest start and the deadline.
+    """Return how many times the remaining run fits between the earliest start and the deadline.
 
-    Counted from the earliest start, as the slack of the first step of the algorithm is, because what lies before it is
-    of no use to the lease.
+    The first step of the algorithm also counts slack from the earliest start: the lease cannot use the time before it.
     """
     assert lease.request.deadline is not None
     return (lease.request.deadline - earliest) / max(1, remaining)

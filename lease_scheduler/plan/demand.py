@@ -1,4 +1,4 @@
-"""What node sets need, in the terms of a site."""
+"""Demands: what node sets need, as arrays over the resource classes and hosts of a site."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import NodeSet
 from lease_scheduler.plan.availability import BoolArray, IntArray
 
-#: Node sets that are remembered; a service that runs for years meets more than it should keep.
+#: Size of the cache of node sets; it is limited because a service runs for years.
 _MOST_REMEMBERED = 20_000
 
 
 @dataclass(frozen=True)
 class Demand:
-    """A node set in the terms of the plan.
+    """The needs of a node set.
 
     :ivar count: number of VMs
     :ivar amounts: shape (classes,), needs of one VM
-    :ivar amounts_and_lease: shape (classes + 1,), the same, and one lease
-    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; none if all
+    :ivar amounts_and_lease: shape (classes + 1,), the same with 1 appended, which counts the lease
+    :ivar eligible: shape (hosts,), hosts that could hold a VM if they were empty; None means all
     :ivar most_per_host: VMs of this set that the largest host could hold
-    :ivar per_host: VMs of this set that may share a host, none if as many as fit
+    :ivar per_host: VMs of this set that may share a host; None means as many as fit
     """
 
     count: int
@@ -35,7 +35,7 @@ class Demand:
 
 
 class Demands:
-    """Turns node sets into demands on a site, and remembers them.
+    """Converts node sets into demands on a site, with a cache.
 
     :param site: the hosts
     :param classes: resource classes in the order of the plan
@@ -51,7 +51,7 @@ class Demands:
         self._shares: dict[tuple[NodeSet, str], int] = {}
 
     def of(self, nodes: tuple[NodeSet, ...]) -> tuple[Demand, ...]:
-        """Node sets in the terms of the plan."""
+        """Return the demands of node sets."""
         found = self._of_nodes.get(nodes)
         if found is None:
             if len(self._of_nodes) >= _MOST_REMEMBERED:
@@ -62,10 +62,10 @@ class Demands:
         return found
 
     def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
-        """How much of a resource class a VM can use if its node set does not name it.
+        """Return how much of a resource class a VM can use if its node set does not name the class.
 
-        That is all that a host has, shared equally among as many such VMs as the host can hold; the largest such share
-        of the hosts that may be used.
+        Each host's capacity is shared equally among as many such VMs as the host can hold; the result is the largest
+        share over the hosts that may be used.
         """
         if resource_class not in self._classes:
             return 0
@@ -82,7 +82,7 @@ class Demands:
         return known
 
     def _demand(self, node_set: NodeSet) -> Demand:
-        # Node sets that need the same of hosts share arrays, and with them what availability remembers of them.
+        # Node sets with the same needs share arrays, and so the results that an availability caches for these arrays.
         key = replace(node_set, count=1, boots=())
         known = self._of_node_set.get(key)
         if known is None:
@@ -93,7 +93,7 @@ class Demands:
         hosts = self._site.hosts
         eligible: BoolArray = np.zeros(len(hosts), dtype=bool)
         index = self._site.index
-        # Names that the site does not know allow nothing.
+        # Hosts that the site does not have are ignored.
         allowed = index.values() if node_set.hosts is None else [index[name] for name in node_set.hosts & index.keys()]
         for number in allowed:
             eligible[number] = hosts[number].can_ever_hold(node_set.resources, node_set.required_traits)

@@ -1,16 +1,16 @@
-"""What changes in what is held of hosts when a lease gets a new value."""
+"""Differences in use between two values of a lease."""
 
 from __future__ import annotations
 
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseRequest
 
-#: Hosts of the VMs, start, end, and whether this is added (1) or taken away (-1).
+#: Hosts of the VMs, start, end, and whether the use is added (1) or released (-1).
 HoldingChange = tuple[tuple[int, ...], int, int, int]
 
 
 def changes_of(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, HoldingChange]]:
-    """What has to change in the availability when a lease gets a new value, with the terms that it was held by."""
+    """Return how the availability changes when a lease gets a new value, each change with its terms."""
     if old is not None and old.request is not new.request and old.request.nodes != new.request.nodes:
         gone = [(old.request, (r.assignment, r.start, r.end, -1)) for r in old.holdings]
         return gone + [(new.request, (r.assignment, r.start, r.end, 1)) for r in new.holdings]
@@ -18,7 +18,7 @@ def changes_of(old: Lease | None, new: Lease) -> list[tuple[LeaseRequest, Holdin
 
 
 def _differences(old: Lease | None, new: Lease) -> list[HoldingChange]:
-    """What has to change in the availability when a lease gets a new value."""
+    """Return how the availability changes between two values of a lease with the same node sets."""
     before = old.holdings if old else ()
     gone = [r for r in before if r not in new.holdings]
     come = [r for r in new.holdings if r not in before]
@@ -29,7 +29,7 @@ def _differences(old: Lease | None, new: Lease) -> list[HoldingChange]:
 
 
 def _difference(old: Holding, new: Holding) -> list[HoldingChange]:
-    """The intervals in which two reservations of the same hosts differ."""
+    """Return the intervals in which two holdings on the same hosts differ."""
     if old.end <= new.start or new.end <= old.start:
         return [(old.assignment, old.start, old.end, -1), (new.assignment, new.start, new.end, 1)]
     parts = []

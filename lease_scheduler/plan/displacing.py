@@ -1,8 +1,7 @@
-"""Making room while promises are kept: victims with a deadline are moved, not only put off.
+"""Displacing: preemption that keeps the deadlines of its victims.
 
-Sotomayor 2010, section 5.3 (haizea F57): a deadline lease that has to leave is suspended, and what is left of it is
-planned at once, after the interval that it makes room for and by its deadline. A victim for which there is no such
-place stays where it is.
+Sotomayor 2010, section 5.3 (haizea F57): a deadline lease that is preempted is suspended, and the rest of it is planned
+at once, after the interval that it makes room for and by its deadline. A victim without such a place is not preempted.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from lease_scheduler.plan.remaining_work import plan_rest
 
 
 class _DisplacementTriedError(NotPlannableError):
-    """Ends a tentative block that was entered only to see whether it works."""
+    """Ends a tentative block that only tried whether the lease fits."""
 
 
 def displace(
@@ -31,20 +30,20 @@ def displace(
     at_once: int = 0,
     present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
-    """Find a host for every VM in ``[start, end)``, moving one victim after the other until the lease fits.
+    """Find a host for each VM in ``[start, end)``, moving victims one by one until the lease fits.
 
-    Victims that hold nothing of the chosen hosts keep their places if the lease fits without moving them.
+    Victims that hold nothing on the chosen hosts keep their places if the lease fits without moving them.
 
     :param candidates: possible victims, the best one first
-    :param at_once: how many of them to move before the first attempt, because fewer are known not to be enough
+    :param at_once: number of candidates to move before the first attempt, as fewer are known not to suffice
     :param present: hosts that VMs have already
-    :return: the hosts, and the values that the victims had; what they hold now is in the plan
+    :return: the hosts, and the victims as they were before; their new values are in the plan
     :raises NotPlannableError: there is no place; the plan is as it was
     """
     plan = context.plan
     fewest = fewest_for_capacity(context, request, start, end, candidates)
     if fewest is None:
-        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, whoever makes room")
+        raise NotPlannableError(f"no place for lease {request.lease_id} at its start, preemption included")
     needed: list[Lease] = []
     try:
         with plan.tentative():
@@ -68,9 +67,9 @@ def displace(
 
 
 def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], start: int, end: int, now: int) -> None:
-    """Preempt leases in the plan, so that they hold nothing of their hosts in ``[start, end)``.
+    """Preempt leases in the plan, so that they hold nothing on their hosts in ``[start, end)``.
 
-    :raises NotPlannableError: one of them could not meet its deadline; who looks for victims does not choose such
+    :raises NotPlannableError: one of them could not meet its deadline; ``find_room`` does not choose such victims
     """
     for lease in in_the_way:
         move_aside(context, lease, start, end, now)
@@ -79,10 +78,10 @@ def make_room(context: PlanningContext, in_the_way: tuple[Lease, ...], start: in
 def move_aside(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> None:
     """Preempt a lease by ``start``.
 
-    The rest of a deadline lease is planned after ``end``. A best-effort lease goes back to the queue when it is
+    The rest of a deadline lease is planned after ``end``. A best-effort lease goes back to the queue once it is
     suspended.
 
-    :raises NotPlannableError: that is too late for its deadline; the plan is as it was
+    :raises NotPlannableError: the rest would not be done by the deadline; the plan is as it was
     """
     with context.plan.tentative():
         evicted = evict(context, victim, start, now)
@@ -93,10 +92,10 @@ def move_aside(context: PlanningContext, victim: Lease, start: int, end: int, no
 def fewest_for_capacity(
     context: PlanningContext, request: LeaseRequest, start: int, end: int, candidates: list[Lease]
 ) -> int | None:
-    """Return how many candidates must go at least for each node set by itself to find room, or None if all do not do.
+    """Return how many candidates must at least be preempted so that each node set by itself finds room, or None.
 
-    It is 0 if there is room already. Only the interval is looked at, which is much cheaper than the whole availability,
-    and no hosts are chosen.
+    It is 0 if there is room already, and None if preempting all of them is not enough. Only the interval is considered
+    and no hosts are chosen, which is much cheaper than mapping.
     """
     plan = context.plan
     demands = at_start(plan, request, start)
@@ -153,7 +152,7 @@ def _move_until_it_fits(
 
 
 def _can_move_aside(context: PlanningContext, victim: Lease, start: int, end: int, now: int) -> bool:
-    """Move a victim; false if it has to stay."""
+    """Move a victim aside, and return whether that was possible."""
     try:
         move_aside(context, victim, start, end, now)
     except NotPlannableError:
@@ -162,7 +161,7 @@ def _can_move_aside(context: PlanningContext, victim: Lease, start: int, end: in
 
 
 def in_the_way(victims: list[Lease], assignment: tuple[int, ...], start: int, end: int) -> list[Lease]:
-    """The victims that held something of the chosen hosts."""
+    """Return the victims that held something on the chosen hosts in ``[start, end)``."""
     hosts = set(assignment)
     return [
         victim

@@ -1,4 +1,4 @@
-"""As soon as possible: best-effort leases and the earliest fit of deadline leases.
+"""Earliest fit: as soon as possible, for best-effort and deadline leases.
 
 Sotomayor 2010, algorithm 2 with the suspension of section 5.2 (haizea F32, F48, F53, F55).
 """
@@ -25,11 +25,10 @@ from lease_scheduler.plan.queue_filter import need_of, whole_length
 
 
 def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait: bool) -> Holding | None:
-    """The soonest reservation of a best-effort lease, perhaps for a part of its duration only.
+    """Return the earliest holding for a best-effort lease, possibly for only part of its duration, or None.
 
-    :param may_wait: whether a place later than now will do; otherwise only what can begin at once, or as soon as the
-        saved memory has moved
-    :return: none if there is no such place
+    :param may_wait: whether a later place is acceptable; otherwise the lease must start at once, or as soon as its disk
+        image or its saved memory can have arrived
     """
     need = need_of(context, lease)
     if not may_wait and not _could_begin(context, lease, now, need.shortest):
@@ -40,9 +39,9 @@ def place_soonest(context: PlanningContext, lease: Lease, now: int, *, may_wait:
 
 
 def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int) -> bool:
-    """Whether hosts enough are free at once, or will be when saved memory has moved.
+    """Return whether enough hosts are free now, or when the image or the saved memory can have arrived.
 
-    Necessary, not sufficient, and cheap: most leases of a long queue fail here.
+    The condition is necessary but not sufficient. It is cheap, and most leases of a long queue fail it.
     """
     plan = context.plan
     demands = plan.demands(lease.request)
@@ -56,7 +55,7 @@ def _could_begin(context: PlanningContext, lease: Lease, now: int, shortest: int
 
 
 def _could_begin_at(plan: Plan, demands: tuple[Demand, ...], ready: IntArray, instant: int, shortest: int) -> bool:
-    """The same for one instant, of which hosts that are not ready by then are of no use."""
+    """Return whether enough hosts that are ready by the instant are free then."""
     if latest_end(plan.availability, demands, instant) - instant < shortest:
         return False
     usable = ready <= instant
@@ -71,7 +70,9 @@ def place_whole(
     earliest: int,
     latest_end: int,
 ) -> Holding | None:
-    """The soonest reservation for the whole remaining duration that ends by ``latest_end`` (haizea F56).
+    """Return the earliest holding for the whole remaining duration whose run ends by ``latest_end``, or None.
+
+    See haizea F56.
 
     :param earliest: no start before this instant
     """
@@ -93,7 +94,7 @@ def _first(
     may_wait: bool,
     latest_end: int | None = None,
 ) -> Holding | None:
-    """First fit over the candidate instants, soonest first."""
+    """Return the first fit over the candidate instants, earliest first, or None."""
     shutdown = context.suspension.shutdown_time(request)
     for start, fitting in _candidates(context, request, saved_on, earliest, shortest, may_wait=may_wait):
         if latest_end is not None and start + remaining > latest_end:
@@ -102,7 +103,7 @@ def _first(
         if found is None:
             continue
         assignment, end = found
-        # A partial run must not end inside the time that is kept for the shutdown.
+        # A partial run must not end within the time reserved for the shutdown.
         if longest - shutdown < end - start < longest:
             continue
         if saved_on is not None:
@@ -123,10 +124,11 @@ def _candidates(
     *,
     may_wait: bool,
 ) -> Iterator[tuple[int, HostFit]]:
-    """Instants at which the lease might begin, soonest first, each with the way to choose hosts there.
+    """Yield the instants at which the lease might start, earliest first, each with the way to choose hosts then.
 
-    A suspended lease may resume where it is at once; elsewhere only when its memory can have arrived. A lease with a
-    disk image may begin where that is at once, elsewhere only when it can have arrived.
+    A suspended lease may resume at once on the hosts that have its memory, elsewhere only when the memory can have
+    arrived. A lease with a disk image may start at once on hosts that have the image, elsewhere only when the image can
+    have arrived.
     """
     ready = ready_hosts(context.plan, request) if saved_on is None else None
     if ready is not None:
@@ -141,7 +143,7 @@ def _candidates(
         moved = migration_estimate(request, context.options) if saved_on is not None else 0
         anywhere = Anywhere(context, request)
         if may_wait and not fittings:
-            # Most often nothing is free at once, which this tells for less than an attempt to choose hosts.
+            # Most often nothing is free at once, and this is cheaper than trying to choose hosts.
             first = anywhere.first_start(earliest, length)
             if first is not None:
                 yield first, anywhere
@@ -159,5 +161,5 @@ def _candidates(
 
 
 def _openings(ready: IntArray, earliest: int) -> list[int]:
-    """The instants at which further hosts may be used, ascending."""
+    """Return the instants at which more hosts become ready, ascending."""
     return sorted(set(np.maximum(ready, earliest).tolist()))

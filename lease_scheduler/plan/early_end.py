@@ -1,4 +1,4 @@
-"""Using capacity that comes free before its time (haizea F49, F59; Sotomayor 2010, section 5.5.4)."""
+"""Using capacity that becomes free earlier than planned (haizea F49, F59; Sotomayor 2010, section 5.5.4)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ _NOT_BEGUN = (LeaseState.READY, LeaseState.SCHEDULED)
 
 
 class _SamePlaceError(NotPlannableError):
-    """Ends a block that found for a lease what it had."""
+    """Ends a tentative block that found the place that the lease already has."""
 
 
 def replan_waiting(context: PlanningContext, now: int) -> int:
-    """Plan every best-effort lease that has a place later than now once more, in the order of submission.
+    """Plan all best-effort leases with a place in the future again, in the order of submission.
 
-    None of them can get a later place than it had, because its own place is free again while it is planned. Hosts are
-    chosen afresh even where the instant stays the same, as Haizea did; which hosts stay free decides what can be
-    backfilled.
+    No lease gets a later place than before, because its own place is free while it is planned. Hosts are chosen again
+    even if the instant stays the same, as in Haizea, because the hosts that remain free decide what can be backfilled.
 
-    :return: how many were planned again
+    :return: number of leases that were planned again
     """
     moved = 0
     for lease in context.plan.future_best_effort(now):
@@ -62,9 +61,10 @@ def _replan(context: PlanningContext, lease: Lease, now: int) -> bool:
 
 
 def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_end: int) -> int:
-    """Move deadline leases into a window ``[now, window_end)`` that came free on so many hosts, least slack first.
+    """Move deadline leases into a window ``[now, window_end)`` that became free, least slack first.
 
-    :return: how many were moved
+    :param nodes: number of nodes that became free
+    :return: number of leases that were moved
     """
     window = window_end - now
     if window <= 0:
@@ -72,7 +72,7 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
     candidates = []
     for lease in context.plan.leases.values():
         request = lease.request
-        # What rules out most comes first: there may be thousands of leases, and this is asked whenever one ends.
+        # The conditions that exclude most leases come first: there may be thousands, and this runs whenever one ends.
         if request.deadline is None or request.duration > window or lease.state not in _NOT_BEGUN:
             continue
         if lease.kind is not LeaseKind.DEADLINE or len(lease.holdings) != 1 or lease.is_offered:
@@ -97,7 +97,10 @@ def pull_deadline_leases(context: PlanningContext, nodes: int, now: int, window_
 
 
 def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> bool:
-    """Give a deadline lease of which nothing has begun an earlier place in ``[now, window_end)`` if there is one."""
+    """Give a deadline lease that has not started an earlier place in ``[now, window_end)``.
+
+    :return: whether there is one
+    """
     plan = context.plan
     request = lease.request
     assert request.start is not None
@@ -115,12 +118,12 @@ def pull(context: PlanningContext, lease: Lease, now: int, window_end: int) -> b
 
 
 def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
-    """Let a lease that runs and was to make room run to its end where it is, if nobody is in the way any more.
+    """Let a running lease that was to be preempted run to its end on its hosts, if these are free again.
 
-    Later best-effort leases that have a place there, and have not begun, wait in the queue again: this lease would
-    come before them if it had been suspended.
+    Best-effort leases that were submitted later and have a place there, but have not started, go back to the queue:
+    this lease would be resumed before them if it were suspended.
 
-    :return: whether it does
+    :return: whether the lease keeps its hosts
     """
     plan = context.plan
     if lease.active_since is None or not lease.holdings:
@@ -138,9 +141,9 @@ def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
                 if plan.has_room(whole, now, end):
                     break
                 if _waits_on(first.hosts, other, end) and other.sequence > lease.sequence:
-                    plan.put(back_to_queue(other, "the lease before it goes on"))
+                    plan.put(back_to_queue(other, "the lease before it keeps its hosts"))
             if not plan.has_room(whole, now, end):
-                raise NotPlannableError("others are in the way")
+                raise NotPlannableError("other leases are in the way")
             plan.put(whole)
     except NotPlannableError:
         return False
@@ -148,17 +151,17 @@ def go_on(context: PlanningContext, lease: Lease, now: int) -> bool:
 
 
 def _waits_on(hosts: frozenset[int], lease: Lease, end: int) -> bool:
-    """Whether a lease of which nothing has begun has a place on some of the hosts before an instant."""
+    """Return whether a lease that has not started has a place on some of the hosts before an instant."""
     return lease.state in PLANNED_STATES and any(
         r.start < end and not hosts.isdisjoint(r.assignment) for r in lease.holdings
     )
 
 
 def back_sooner(context: PlanningContext, lease: Lease, now: int, earliest: int) -> bool:
-    """Plan the rest of a displaced deadline lease once more, if it is then done sooner.
+    """Plan the rest of a displaced deadline lease again, if it is then done earlier.
 
-    :param earliest: nothing is planned to begin before this instant
-    :return: whether it is
+    :param earliest: nothing is planned to start before this instant
+    :return: whether it is done earlier
     """
     plan = context.plan
     if lease.kind is not LeaseKind.DEADLINE or lease.is_offered or not lease.holdings:

@@ -1,4 +1,7 @@
-"""Exactly from then to then: reservations and immediate leases (haizea F50, F12; Sotomayor 2010, algorithm 3)."""
+"""Exact placement: reservations and immediate leases, whose interval is fixed.
+
+Sotomayor 2010, algorithm 3 (haizea F50, F12).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from lease_scheduler.plan.present_hosts import PresentHosts, map_keeping
 
 
 def exact_holding(context: PlanningContext, request: LeaseRequest, assignment: tuple[int, ...], start: int) -> Holding:
-    """A reservation of the full duration, with the shutdown behind it."""
+    """Return a holding for the full duration, followed by the shutdown."""
     run_end = start + request.duration
     end = run_end + context.suspension.shutdown_time(request)
     return Holding(assignment, start, start, run_end, end, Closing.SHUTDOWN)
@@ -33,12 +36,12 @@ def place_exactly(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> tuple[Holding, tuple[Lease, ...]]:
-    """A reservation that begins at ``start`` and the leases that have to make room for it.
+    """Return a holding that begins at ``start``, and the leases that have to make room for it.
 
-    Nothing is changed in the plan.
+    The plan does not change.
 
     :param present: hosts that VMs have already
-    :raises NotPlannableError: not even all victims together make room
+    :raises NotPlannableError: there is no place even if all possible victims are preempted
     """
     end = start + request.duration + context.suspension.shutdown_time(request)
     assignment, in_the_way = hosts_with_room(
@@ -57,9 +60,9 @@ def place_until(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> tuple[Holding, tuple[Lease, ...]]:
-    """What is left of a run that ends at ``end``, from ``start`` on or as soon after it as others can be suspended.
+    """Return a holding for the rest of a run that ends at ``end``, and the leases that have to make room for it.
 
-    Nothing is changed in the plan.
+    It begins at ``start``, or as soon afterwards as other leases can be suspended. The plan does not change.
 
     :param present: hosts that VMs have already
     :raises NotPlannableError: there is no place
@@ -79,9 +82,9 @@ def place_until(
 class Room:
     """Hosts that a lease could have.
 
-    :ivar assignment: a host for every VM
-    :ivar in_the_way: the leases that have to make room there, as they were
-    :ivar is_made: whether they have made it in the plan already
+    :ivar assignment: the host of each VM
+    :ivar in_the_way: the leases that have to make room there, as they were before
+    :ivar is_made: whether they have already been moved in the plan
     """
 
     assignment: tuple[int, ...]
@@ -99,12 +102,12 @@ def hosts_with_room(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> tuple[tuple[int, ...], tuple[Lease, ...]]:
-    """A host for every VM for the whole of ``[start, end)``, and the leases that have to make room there.
+    """Return a host for each VM for the whole of ``[start, end)``, and the leases that have to make room there.
 
-    Nothing is changed in the plan.
+    The plan does not change.
 
     :param present: hosts that VMs have already
-    :raises NotPlannableError: not even all victims together make room
+    :raises NotPlannableError: there is no place even if all possible victims are preempted
     """
     with context.plan.trial():
         room = find_room(context, request, start, end, now, may_preempt=may_preempt, present=present)
@@ -121,21 +124,21 @@ def find_room(
     may_preempt: bool,
     present: PresentHosts | None = None,
 ) -> Room:
-    """Find a host for every VM for the whole of ``[start, end)``.
+    """Find a host for each VM for the whole of ``[start, end)``.
 
-    As few victims are taken as the order of their scores allows: the shortest such list with which the lease fits, and
-    of it only those who hold something of the chosen hosts. Deadline leases are victims only if what is left of them
-    has a place by their deadline; to know that they are moved, which is left in the plan.
+    The victims are the shortest list, in the order of their scores, with which the lease fits; those that hold nothing
+    on the chosen hosts are dropped from it. A deadline lease is a victim only if the rest of it has a place by its
+    deadline. To find that out the lease is moved in the plan, and stays moved.
 
     :param present: hosts that VMs have already
-    :raises NotPlannableError: not even all victims together make room; the plan is as it was
+    :raises NotPlannableError: there is no place even if all possible victims are preempted; the plan is as it was
     """
     assignment = _mapped(context, request, context.plan.availability, start, end, present)
     if assignment is not None:
         return Room(assignment)
     candidates = victims(context, request, start, end, now) if may_preempt else []
     message = f"no place for lease {request.lease_id} for {end - start} s at its start"
-    # Who has no deadline need not be planned again: the shortest list of such leases is found by bisection.
+    # Victims without a deadline are not planned again, so the shortest list of them can be found by bisection.
     promised_nothing = list(takewhile(lambda victim: victim.kind is not LeaseKind.DEADLINE, candidates))
     found = _shortest_list(context, request, start, end, promised_nothing, present)
     if found is not None:
@@ -157,7 +160,7 @@ def _shortest_list(
     candidates: list[Lease],
     present: PresentHosts | None,
 ) -> Room | None:
-    """Hosts for every VM and who holds something of them, by the shortest list of victims, or None."""
+    """Return the room that the shortest sufficient list of candidates makes, or None."""
 
     def mapped_without(count: int) -> tuple[int, ...] | None:
         return _mapped(context, request, context.plan.without(candidates[:count], start), start, end, present)
@@ -169,7 +172,7 @@ def _shortest_list(
         return None
     assignment = mapped_without(enough)
     if assignment is None:
-        # Several node sets, or policies that leave hosts out, may need more.
+        # With several node sets, or with policies that leave out hosts, more victims may be needed.
         too_few, enough = enough, len(candidates)
         assignment = mapped_without(enough)
         if assignment is None:
@@ -185,10 +188,10 @@ def _shortest_list(
 
 
 def _no_place(context: PlanningContext, request: LeaseRequest, start: int, message: str) -> NotPlannableError:
-    """What to raise where a lease finds no hosts at its start."""
+    """Return the error to raise if a lease finds no hosts at its start."""
     if is_anywhere_in_time(context.plan, request, start):
         return NotPlannableError(message)
-    return ImageTooLateError(f"{message}, on hosts that can have its disk image then")
+    return ImageTooLateError(f"{message}, on hosts that can have its disk image by then")
 
 
 def _mapped(

@@ -1,4 +1,4 @@
-"""Why a lease is refused, and what would fit instead."""
+"""Explanations of refusals: why there is no place for a lease, and which terms would fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.plan.obstacles import deadline_leases_in_the_way
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
-#: How many hosts a refusal names at most.
+#: Maximum number of hosts that a refusal names.
 _HOSTS_NAMED = 10
 
 
@@ -23,14 +23,15 @@ _HOSTS_NAMED = 10
 class Refusal:
     """Why there is no place for a lease.
 
-    :ivar constraint: what stands in the way: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``; a ``policy``;
-        its ``price``; its disk ``image``, which comes too late; leases that cannot be moved (``in-the-way``); the lease
-        itself, with which something is going on (``busy``)
-    :ivar message: the same for people, with the alternatives; spans of time instead of instants, which mean little to
-        people as numbers
-    :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval, some if they are many
-    :ivar alternatives: the nearest terms that fit; none if nothing does
-    :ivar leases: ids of the leases that stand in the way, if they are what the constraint is
+    :ivar constraint: the reason in a word: ``past``, ``size``, ``traits``, ``capacity``, ``deadline``, ``policy`` or
+        ``price``; ``image`` if its disk image would come too late; ``in-the-way`` if leases on its hosts cannot be
+        moved; ``busy`` if an operation of the lease is going on
+    :ivar message: the reason for people, with the alternatives. It has durations in place of instants, which as numbers
+        mean little to people
+    :ivar hosts: names of hosts that could hold a VM of the lease but are taken in its interval; only some if there are
+        many
+    :ivar alternatives: the nearest terms that would fit; empty if none would
+    :ivar leases: ids of the leases that are in the way, if the constraint is ``in-the-way``
     """
 
     constraint: str
@@ -41,14 +42,14 @@ class Refusal:
 
     @property
     def anonymous(self) -> str:
-        """The message without names of hosts."""
+        """The message without the names of hosts."""
         return self.message.replace(_names(self.hosts), "", 1)
 
 
 class NoPlaceError(NotPlannableError):
-    """There is no place for a lease, and it is known why; the plan is as it was.
+    """There is no place for a lease, for a known reason; the plan is as it was.
 
-    :param refusal: why, and what would fit
+    :param refusal: the reason, and which terms would fit
     """
 
     def __init__(self, refusal: Refusal) -> None:
@@ -57,14 +58,14 @@ class NoPlaceError(NotPlannableError):
 
 
 def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
-    """Why not even the empty site could hold the lease; none if it could."""
+    """Return why not even the empty site could hold the lease, or None if it could."""
     demands = context.plan.demands(request)
     for node_set, demand in zip(request.nodes, demands, strict=True):
         if demand.most_per_host == 0:
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
             named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
             return f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
-    # Most requests are far smaller than the site; only the others are worth the mapping.
+    # Mapping is expensive, and most requests are so small that they certainly fit.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
         return None
     empty = Availability(context.plan.availability.capacity)
@@ -74,11 +75,11 @@ def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
 
 
 def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: bool = True) -> Refusal:
-    """Why a reservation, immediate or deadline lease has no place at present, and the nearest terms that have one.
+    """Return why a reservation, immediate or deadline lease has no place at present, and the nearest terms that have.
 
-    The plan is not changed. Every alternative would be granted if it were asked for now.
+    The plan does not change. Each alternative would be granted if it were requested now.
 
-    :param may_preempt: whether alternatives may need others to make room
+    :param may_preempt: whether alternatives may preempt other leases
     """
     context = planner.context
     start = now if request.start is None else request.start
@@ -90,7 +91,7 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
         return Refusal("traits" if " with " in size else "size", message, (), fewer)
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = advice.later()
-        return Refusal("past", _message(f"start: has passed {now - start} s ago", later, start), (), later)
+        return Refusal("past", _message(f"start: {now - start} s in the past", later, start), (), later)
     start = max(start, now)
     alternatives = advice.all()
     if request.kind is LeaseKind.DEADLINE:
@@ -118,7 +119,7 @@ def _wanted(node_set: NodeSet) -> str:
 
 
 class _AnyOrder:
-    """Host selection for questions whose answer does not depend on it."""
+    """Host selection for when only the existence of a place matters."""
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
         return hosts.numbers
@@ -126,12 +127,12 @@ class _AnyOrder:
 
 def _message(problem: str, alternatives: tuple[Alternative, ...], start: int) -> str:
     if not alternatives:
-        return f"{problem}; nothing similar fits either"
+        return f"{problem}; nothing similar would fit"
     return f"{problem}; would fit: " + ", ".join(alternative.in_words(start) for alternative in alternatives)
 
 
 def _taken(context: PlanningContext, request: LeaseRequest, start: int) -> tuple[str, ...]:
-    """Hosts large enough for a VM of the lease that have no room for it throughout its interval."""
+    """Return names of hosts that are large enough for a VM of the lease but have no room throughout its interval."""
     plan = context.plan
     free = plan.availability.free(start, start + request.duration)
     names = []

@@ -1,4 +1,4 @@
-"""Which hosts a lease may be put on, and for how long they can hold it."""
+"""Host fit: on which hosts a lease can be placed, and for how long."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from lease_scheduler.plan.mapper import map_vms
 
 
 class HostFit(Protocol):
-    """A way to choose hosts."""
+    """A way to choose hosts for a lease."""
 
     def fit(self, start: int, shortest: int, longest: int) -> tuple[tuple[int, ...], int] | None:
-        """Hosts from ``start`` on for as long as possible.
+        """Return hosts that are free from ``start`` on for as long as possible, or None.
 
-        :param shortest: seconds that they must hold at least
-        :param longest: seconds after which nothing more is needed
-        :return: host number of each VM and the end of the interval, or none
+        :param shortest: minimum seconds that they must be free
+        :param longest: maximum seconds that are needed
+        :return: host number of each VM, and the end of the interval
         """
         ...
 
     def starts(self, earliest: int, length: int) -> IntArray:
-        """Instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending.
+        """Return the instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending.
 
-        These are the instants at which hosts come free; between two of them nothing new becomes possible.
+        These are the instants at which hosts become free; between two of them nothing new becomes possible.
         """
         ...
 
@@ -40,7 +40,7 @@ class HostFit(Protocol):
 class Anywhere:
     """Any hosts that satisfy the lease's node sets, in the order of the host selection policy.
 
-    :ivar ready: shape (hosts,), instant from which each host may be used, if not at once
+    :ivar ready: shape (hosts,), instant from which each host may be used; None means at once
     """
 
     context: PlanningContext
@@ -52,7 +52,7 @@ class Anywhere:
         plan = self.context.plan
         demands = self._demands(start)
         end = start + longest
-        # The mapper alone finds out whether one given interval is free.
+        # For an interval of a fixed length the mapper alone decides whether it is free.
         if shortest < longest:
             end = min(end, latest_end(plan.availability, demands, start))
             if end - start < shortest:
@@ -68,12 +68,12 @@ class Anywhere:
         return starts_on(plan.availability, plan.demands(self.request), earliest, length, self.ready)
 
     def first_start(self, earliest: int, length: int) -> int | None:
-        """The first one of ``starts`` of hosts that may be used at once, none if there is none."""
+        """Return the first of ``starts``, or None; hosts must be usable at once."""
         plan = self.context.plan
         return first_start_on(plan.availability, plan.demands(self.request), earliest, length)
 
     def _demands(self, start: int) -> tuple[Demand, ...]:
-        """What is needed of the hosts that may be used from an instant on."""
+        """Return the demands, restricted to hosts that may be used at the instant."""
         demands = self.context.plan.demands(self.request)
         if self.ready is None:
             return demands
@@ -88,7 +88,7 @@ class Anywhere:
     def _fit_shorter(
         self, demands: tuple[Demand, ...], start: int, shortest_end: int, end: int
     ) -> tuple[tuple[int, ...], int] | None:
-        """The latest end that all node sets together can hold, by bisection over the instants of change."""
+        """Return hosts with the latest end at which all node sets fit together, by bisection, or None."""
         found = self._map(demands, start, shortest_end)
         if found is None:
             return None
@@ -107,7 +107,7 @@ class Anywhere:
 
 @dataclass(frozen=True)
 class InPlace:
-    """Exactly the hosts on which a suspended lease has its memory."""
+    """The hosts that have the saved memory of a suspended lease."""
 
     context: PlanningContext
     request: LeaseRequest
@@ -137,7 +137,7 @@ def starts_on(
     length: int,
     ready: IntArray | None = None,
 ) -> IntArray:
-    """Instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending."""
+    """Return the instants from ``earliest`` on at which a window of ``length`` seconds may open, ascending."""
     if not demands:
         return np.array([earliest], dtype=np.int64)
     steps = [
@@ -163,7 +163,10 @@ def first_start_on(availability: Availability, demands: tuple[Demand, ...], earl
 
 
 def latest_end(availability: Availability, demands: tuple[Demand, ...], start: int) -> int:
-    """An instant until which each node set by itself fits from ``start`` on; ``start`` if one does not."""
+    """Return the latest instant until which each node set by itself fits from ``start`` on.
+
+    It is ``start`` itself if one of them does not fit.
+    """
     latest = FOREVER
     for demand in demands:
         times = _places(availability, demand).holding_times(start)
@@ -174,7 +177,7 @@ def latest_end(availability: Availability, demands: tuple[Demand, ...], start: i
 
 
 def longest_windows(availability: Availability, demand: Demand, starts: Iterable[int]) -> list[int]:
-    """Seconds for which n VMs of a node set fit from one of the starts on, for n = 1, 2, ... as far as any fit."""
+    """Return for how many seconds n VMs of a node set fit from one of the starts on, for n = 1, 2, ..."""
     windows: IntArray = np.zeros(0, dtype=np.int64)
     for start in starts:
         lengths = _places(availability, demand).holding_times(start) - start

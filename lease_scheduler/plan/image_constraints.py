@@ -1,4 +1,4 @@
-"""What leases need of hosts, with regard to where their disk images can be in time (haizea F64)."""
+"""Constraints on hosts that follow from where disk images can be in time (haizea F64)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from lease_scheduler.plan.transfers.timing import ready_at, usable_at
 
 
 def ready_hosts(plan: Plan, request: LeaseRequest) -> IntArray | None:
-    """From when on each host can have a lease's image, shape (hosts,); none if that does not matter."""
+    """Return from when on each host can have a lease's image, shape (hosts,), or None if the lease needs none."""
     return None if plan.images is None else ready_at(plan.images, request, len(plan.site))
 
 
 def possible_instants(plan: Plan, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
-    """Instants among which are all those of ``ready_hosts``, quickly, for a lease with an image.
+    """Return a superset of the instants of ``ready_hosts`` for a lease with an image; this is fast.
 
-    :param any_image: and all those of leases with any other image that takes as long to bring
+    :param any_image: whether to include those for all other images that take as long to transfer
     """
     assert plan.images is not None
     return timing.possible_instants(plan.images, request, any_image=any_image)
 
 
 def transfer_seconds(plan: Plan, request: LeaseRequest) -> int | None:
-    """Seconds that bringing a lease's image takes; none if that does not matter."""
+    """Return the seconds that transferring a lease's image takes, or None if the lease needs none."""
     if plan.images is None or request.software is None:
         return None
     return plan.images.options.seconds(request.software, request.node_count)
 
 
 def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...]:
-    """The request's node sets, on hosts that can have its image when it starts."""
+    """Return the request's demands, restricted to hosts that can have its image when it starts."""
     demands = plan.demands(request)
     if plan.images is None:
         return demands
@@ -43,12 +43,12 @@ def at_start(plan: Plan, request: LeaseRequest, start: int) -> tuple[Demand, ...
 
 
 def is_anywhere_in_time(plan: Plan, request: LeaseRequest, start: int) -> bool:
-    """Whether every host can have a lease's image when the lease starts."""
+    """Return whether every host can have a lease's image when the lease starts."""
     return plan.images is None or usable_at(plan.images, request, start, len(plan.site)) is None
 
 
 def only_on(demands: tuple[Demand, ...], usable: BoolArray) -> tuple[Demand, ...]:
-    """Node sets that may use some hosts only.
+    """Return the demands restricted to some hosts.
 
     :param usable: shape (hosts,)
     """

@@ -1,4 +1,4 @@
-"""As many nodes as there is room for, where a consumer gives a range."""
+"""Largest fit: as many nodes as there is room for, if a request gives a range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.model.lease import LeaseRequest
 
 
 def with_counts(request: LeaseRequest, counts: tuple[int, ...]) -> LeaseRequest:
-    """The request with other numbers of VMs, one for each node set."""
+    """Return the request with other numbers of VMs, one for each node set."""
     nodes = tuple(
         node_set if node_set.count == count else replace(node_set, count=count)
         for node_set, count in zip(request.nodes, counts, strict=True)
@@ -19,10 +19,10 @@ def with_counts(request: LeaseRequest, counts: tuple[int, ...]) -> LeaseRequest:
 
 
 def check_least(request: LeaseRequest, least: tuple[int, ...]) -> None:
-    """Refuse a range that makes no sense.
+    """Check the minimum numbers of VMs of a request.
 
-    :param least: for each node set the fewest VMs that will do
-    :raises InvalidValueError: it is not one number for each node set, of at least 1 and at most its count
+    :param least: for each node set, the smallest acceptable number of VMs
+    :raises InvalidValueError: there is not one number for each node set, or one is not from 1 to the set's count
     """
     if len(least) != len(request.nodes):
         raise InvalidValueError("least", f"must be {len(request.nodes)} numbers, one for each node set")
@@ -34,14 +34,13 @@ def check_least(request: LeaseRequest, least: tuple[int, ...]) -> None:
 def most_that_fits(
     request: LeaseRequest, least: tuple[int, ...], fits: Callable[[LeaseRequest], bool]
 ) -> LeaseRequest | None:
-    """The request with as many VMs as fit, none if not even the least do.
+    """Return the request with as many VMs as fit, or None if not even the smallest acceptable numbers do.
 
-    If all fit, all are taken. Else every node set gets its least, and then one after the other in their order as many
-    as fit beside what the ones before it got: by bisection, so that one VM more does not fit. Who wants a set served
-    first names it first.
+    If all VMs fit, all are taken. Else each node set gets its minimum; then one set after the other, in the order of
+    the request, gets as many VMs as fit in addition. The number is found by bisection: one VM more would not fit.
 
-    :param least: for each node set the fewest VMs that will do
-    :param fits: whether a request has a place
+    :param least: for each node set, the smallest acceptable number of VMs
+    :param fits: returns whether a request has a place
     """
     if fits(request):
         return request

@@ -1,8 +1,8 @@
-"""Which hosts: VMs are mapped to hosts for a given interval (haizea F30, F31, F33; Sotomayor 2010, algorithm 1).
+"""Mapping: VMs are assigned to hosts for a given interval (haizea F30, F31, F33; Sotomayor 2010, algorithm 1).
 
-Algorithm 4, which lets the end of the interval shrink while it maps, is split in two here: ``plan.soonest`` first finds
-the latest end that enough hosts can hold, then this mapper maps for exactly that interval. Where VMs and hosts are
-alike both give the same answer; elsewhere ours is never shorter.
+Algorithm 4, which shortens the interval while it maps, is split in two: ``plan.host_fit`` finds the latest end for
+which enough hosts are free, and the mapper then maps for exactly that interval. With identical VMs and hosts both give
+the same result; otherwise the interval found here is never shorter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lease_scheduler.plan.interfaces import HostsAt, HostSelection, Mapper
 
 
 class GreedyMapping:
-    """Each host gets as many VMs as it can take before the next one (haizea F31, F33)."""
+    """Fills each host before the next one (haizea F31, F33)."""
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """See ``interfaces.Mapper``."""
@@ -39,12 +39,12 @@ def map_vms(
     selection: HostSelection,
     mapper: Mapper,
 ) -> tuple[int, ...] | None:
-    """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
+    """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
 
-    Node sets are placed in decreasing order of what one VM needs, on hosts in the order of the selection policy, as the
-    mapper distributes them.
+    Node sets are placed in decreasing order of the needs of one VM. The selection policy orders the hosts, and the
+    mapper distributes the VMs over them.
 
-    :param demands: the request's node sets in the terms of the plan
+    :param demands: the demands of the request's node sets
     :return: host number of each VM, in the order of the request's VMs
     """
     if not demands:
@@ -60,14 +60,14 @@ def map_vms(
     ranked = selection.rank(hosts_at(availability, start, np.arange(free.shape[1])), request)
     assignment = _mapped(free, demands, ranked, mapper)
     if assignment is None:
-        # Where node sets compete for hosts the policies' choice can be a dead end, even on an empty site. This is how
-        # ``plan.explain.too_large`` admitted the lease, so none waits for ever.
+        # If node sets compete for hosts, the policies' choice can be a dead end, even on an empty site.
+        # ``plan.explain.too_large`` maps in this order when it admits a lease, so no admitted lease waits forever.
         assignment = _mapped(free, demands, np.sort(ranked), GREEDY)
     return assignment
 
 
 def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
-    """A host for each of some VMs that are alike, when hosts are taken in the given order.
+    """Return a host for each of ``count`` identical VMs, taking hosts in the given order, or None.
 
     :param places: how many of them each host can take
     """
@@ -77,7 +77,7 @@ def _mapped_alike(places: IntArray, count: int, ranked: IntArray, mapper: Mapper
 
 
 def _mapped(free: IntArray, demands: tuple[Demand, ...], ranked: IntArray, mapper: Mapper) -> tuple[int, ...] | None:
-    """A host for every VM when hosts are taken in the given order, and the largest VMs first."""
+    """Return a host for each VM, taking hosts in the given order and the largest VMs first, or None."""
     placed: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(demands)
     present = np.zeros(free.shape[1], dtype=np.int64)
     free = free.copy()
@@ -96,12 +96,12 @@ def _mapped(free: IntArray, demands: tuple[Demand, ...], ranked: IntArray, mappe
 
 
 def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int) -> IntArray | None:
-    """How many of ``count`` VMs each host gets, none if there are not places enough.
+    """Return how many of ``count`` VMs each host gets, or None if there are not enough places.
 
     :param places: how many VMs each host can take, best host first, each at least 1
     :param present: how many VMs of the lease each host has already, same shape
-    :return: hosts beyond its end get none
-    :raises RuntimeError: the mapper does not do what it is for
+    :return: may be shorter than ``places``; the other hosts get no VM
+    :raises RuntimeError: the mapper policy returned an invalid distribution
     """
     if int(places.sum()) < count:
         return None
@@ -112,10 +112,10 @@ def distributed(mapper: Mapper, places: IntArray, present: IntArray, count: int)
 
 
 def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> HostsAt:
-    """The hosts as policies see them at an instant."""
+    """Return the hosts as policies see them at an instant."""
     capacity = availability.capacity.take(numbers, axis=1)
     used, unchanged_until = availability.at(instant, numbers)
-    # Of what a host does not have nothing is used.
+    # Where the capacity is 0, so is the use: divide by 1 instead of 0.
     share = (capacity - used[:-1]) / np.maximum(capacity, 1)
     return HostsAt(
         numbers=numbers,
@@ -126,10 +126,10 @@ def hosts_at(availability: Availability, instant: int, numbers: IntArray) -> Hos
 
 
 def places_for(free: IntArray, demand: Demand) -> IntArray:
-    """How many VMs of the demand each host can take."""
+    """Return how many VMs of the demand each host can take."""
     fitting = [free[row] // amount for row, amount in enumerate(demand.amounts.tolist()) if amount]
     if not fitting:
-        # What is needed are classes that no host offers.
+        # All needed classes are such that no host offers.
         return np.zeros(free.shape[1], dtype=np.int64)
     places: IntArray = fitting[0]
     for other in fitting[1:]:
@@ -143,7 +143,7 @@ def places_for(free: IntArray, demand: Demand) -> IntArray:
 
 
 def largest_first(demands: tuple[Demand, ...]) -> list[int]:
-    """Indexes of the node sets by decreasing need of one VM, each class normalised by the largest need of it."""
+    """Return the indices of the node sets by decreasing needs of one VM, relative to the largest need of each class."""
     if len(demands) == 1:
         return [0]
     amounts = np.array([demand.amounts for demand in demands], dtype=np.float64)

@@ -1,4 +1,7 @@
-"""Moving saved memory between hosts before a suspended lease resumes (haizea F54; Sotomayor 2010, section 5.4.3)."""
+"""Migration: moving saved memory between hosts before a suspended lease resumes.
+
+Sotomayor 2010, section 5.4.3 (haizea F54).
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,22 @@ from lease_scheduler.plan.options import Migration, PlanningOptions
 
 
 def transfer_time(size_mb: int, bandwidth_mbps: float) -> int:
-    """Seconds to move so many MB at so many Mb/s, rounded up."""
+    """Return the seconds to move ``size_mb`` megabytes at ``bandwidth_mbps`` megabits per second, rounded up."""
     return ceil(size_mb / (bandwidth_mbps / 8))
 
 
 def migration_of(request: LeaseRequest, options: PlanningOptions) -> Migration:
-    """Whether what is saved of a lease may move: that depends on where it is."""
+    """Return whether the saved state of a lease may move, which depends on where it is saved."""
     if request.preemption_mode.leaves_host:
         return Migration.YES_NO_TRANSFER
     return Migration.NO if request.preemption_mode is PreemptionMode.STOP else options.migration
 
 
 def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
-    """Seconds after which every VM of a suspended lease could have moved, whatever goes where.
+    """Return the seconds within which all VMs of a suspended lease can move, whatever their hosts are.
 
-    Its disk, if that moves too, comes after its memory.
-
-    VM by VM, because in the worst case all of them leave the same host.
+    VMs move one after the other, because in the worst case all of them leave the same host. The disk of a VM, if it
+    moves too, follows its memory.
     """
     if migration_of(request, options) is not Migration.YES:
         return 0
@@ -38,7 +40,7 @@ def migration_estimate(request: LeaseRequest, options: PlanningOptions) -> int:
 
 
 def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) -> int:
-    """Seconds to move what is saved of one VM."""
+    """Return the seconds to move the saved state of one VM."""
     seconds = transfer_time(memory_mb, options.migration_bandwidth)
     if options.migrate_disks and request.software is not None:
         seconds += transfer_time(request.software.size_mb, options.migration_bandwidth)
@@ -48,7 +50,7 @@ def _vm_time(memory_mb: int, request: LeaseRequest, options: PlanningOptions) ->
 def stay_where_possible(
     request: LeaseRequest, assignment: tuple[int, ...], saved_on: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """The assignment with equal VMs exchanged so that as many as possible resume where their memory is."""
+    """Return the assignment with identical VMs exchanged, so that as many as possible resume where their memory is."""
     settled: list[int] = []
     first = 0
     for node_set in request.nodes:
@@ -72,9 +74,10 @@ def plan_migrations(
     earliest: int,
     options: PlanningOptions,
 ) -> tuple[MigrationRound, ...]:
-    """Rounds in which the memory of VMs moves to where they will resume; no host is twice in a round.
+    """Return the rounds in which the memory of VMs moves to the hosts where they will resume.
 
-    A round lasts as long as its largest transfer; the first one starts at ``earliest``.
+    Each host takes part in at most one move of a round. A round lasts as long as its largest transfer. The first round
+    starts at ``earliest``.
     """
     if migration_of(request, options) is not Migration.YES:
         return ()

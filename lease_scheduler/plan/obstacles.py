@@ -1,4 +1,4 @@
-"""What stands in the way of a reservation that is refused."""
+"""Obstacles: the deadline leases because of which a reservation is refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lease_scheduler.plan.trials import Trials
 
 
 def deadline_leases_in_the_way(planner: Planner, request: LeaseRequest, start: int, now: int) -> int:
-    """Return how many deadline leases would have to make room for a refused reservation and cannot all do so.
+    """Return how many deadline leases cannot all make room for a refused reservation.
 
-    That is 0 if it would not fit without them either, or if it would fit though they stay.
+    It is 0 if the reservation would not fit without them either, or if it would fit with them.
     """
     if request.kind is not LeaseKind.RESERVATION:
         return 0
@@ -24,7 +24,7 @@ def deadline_leases_in_the_way(planner: Planner, request: LeaseRequest, start: i
     shortest = replace(request, duration=1)
 
     def could_wait(lease: Lease) -> bool:
-        """Whether a lease would make room if its deadline were far."""
+        """Return whether a lease would make room if its deadline were far away."""
         patient = replace(lease, request=replace(lease.request, deadline=start + UNLIMITED))
         return context.preemption.score(shortest, Victim(patient, 1, 0), start) >= 0
 

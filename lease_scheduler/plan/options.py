@@ -1,4 +1,4 @@
-"""What an operator sets about planning, as plain values (the options themselves are in ``conf``)."""
+"""Options of the planner as plain values; ``conf`` defines the options that operators set."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ class Suspension(Enum):
 
 
 class Exclusion(Enum):
-    """Which suspensions and resumptions cannot happen at the same time (haizea F69, F70)."""
+    """Which suspensions and resumptions exclude each other (haizea F69, F70).
+
+    ``LOCAL``: those of VMs on the same host. ``GLOBAL``: those of all VMs of a lease.
+    """
 
     LOCAL = "local"
     GLOBAL = "global"
 
 
 class Estimate(Enum):
-    """How long a suspension is thought to take before its hosts are known.
+    """How the duration of a suspension is estimated before its hosts are known.
 
-    ``MODEL`` is equation 7.2 of Sotomayor 2010; ``SUM`` adds up all VMs even where they would be saved side by side, as
-    the author's programs of 2010 did.
+    ``MODEL`` is equation 7.2 of Sotomayor 2010. ``SUM`` adds up all VMs, even those that would be saved at the same
+    time, as the author's programs of 2010 did.
     """
 
     MODEL = "model"
@@ -33,14 +36,17 @@ class Estimate(Enum):
 
 
 class ShelvedSize(Enum):
-    """What a server that is shelved is thought to have to copy."""
+    """What is assumed to be copied when a server is shelved."""
 
     MEMORY = "memory"
     DISK = "disk"
 
 
 class Migration(Enum):
-    """Whether a suspended lease may resume on other hosts (haizea F54)."""
+    """Whether a suspended lease may resume on other hosts (haizea F54).
+
+    With ``YES_NO_TRANSFER`` it may, and nothing has to be transferred for it.
+    """
 
     NO = "no"
     YES = "yes"
@@ -48,8 +54,9 @@ class Migration(Enum):
 
 
 class PreemptAt(Enum):
-    """When a running lease that cannot be suspended loses its hosts: as soon as a reservation is granted, or when
-    that reservation starts.
+    """When a preempted lease that runs and cannot be suspended loses its hosts.
+
+    ``REQUEST``: as soon as the reservation is granted. ``START``: when the reservation starts.
     """
 
     REQUEST = "request"
@@ -57,10 +64,10 @@ class PreemptAt(Enum):
 
 
 class RoomLead(Enum):
-    """What a start at short notice means for victims that could be suspended if there were time.
+    """What happens to victims that could be suspended, if a reservation starts too soon for that.
 
-    ``STRICT`` lets the start wait for their suspension. ``CHARGE`` saves them in no time, and the seconds that this
-    would have taken count as work that they have to do once more. ``LOSE`` has them start over, as Haizea did.
+    ``STRICT``: the start waits for their suspension. ``CHARGE``: they are saved in no time, and as many seconds of
+    their work as the suspension would have taken count as lost. ``LOSE``: they start over, as in Haizea.
     """
 
     STRICT = "strict"
@@ -72,34 +79,34 @@ class RoomLead(Enum):
 class PlanningOptions:
     """Options of the planner.
 
-    :ivar backfilling_limit: best-effort leases that may hold a future place while others overtake them: 0 is no
-        backfilling, 1 aggressive, n intermediate, none conservative (haizea F47)
+    :ivar backfilling_limit: number of best-effort leases that may hold a future place while others overtake them: 0 is
+        no backfilling, 1 aggressive, n intermediate, None conservative (haizea F47)
     :ivar suspension: which leases may be suspended
     :ivar suspend_rate: MB/s at which memory is saved
     :ivar resume_rate: MB/s at which memory is loaded
     :ivar exclusion: which VMs of a lease are saved one after the other
-    :ivar shelve_rate: MB/s at which a VM that leaves its host is saved; none for ``suspend_rate``
-    :ivar unshelve_rate: MB/s at which it is loaded; none for ``resume_rate``
-    :ivar shelve_exclusion: which VMs of a lease leave their hosts one after the other; none for ``exclusion``
-    :ivar override_suspend_time: seconds per VM in place of memory / rate; none to compute it
+    :ivar shelve_rate: MB/s at which a VM that leaves its host is saved; None means ``suspend_rate``
+    :ivar unshelve_rate: MB/s at which it is loaded; None means ``resume_rate``
+    :ivar shelve_exclusion: which VMs of a lease leave their hosts one after the other; None means ``exclusion``
+    :ivar override_suspend_time: seconds per VM in place of memory / rate; None to compute it
     :ivar override_resume_time: the same for resuming
-    :ivar stop_time: seconds to stop one VM of a lease that is stopped when it has to make room
-    :ivar shelved_size: whether a shelved VM's disk or, as in Haizea, its memory is what has to be copied
-    :ivar suspend_estimate: how long a suspension is thought to take before its hosts are known
-    :ivar suspend_buffer: seconds by which a suspension finishes ahead of the reservation that it makes room for
+    :ivar stop_time: seconds to stop one VM of a lease whose servers are stopped when it is preempted
+    :ivar shelved_size: whether the disk of a shelved VM is copied or, as in Haizea, its memory
+    :ivar suspend_estimate: how the duration of a suspension is estimated before its hosts are known
+    :ivar suspend_buffer: seconds by which a suspension ends before the holding that it makes room for starts
     :ivar resume_buffer: seconds by which a resumption may take longer than computed
     :ivar enactment_overhead: seconds that each command to the cloud takes
     :ivar shutdown_time: seconds reserved after a run
     :ivar scheduling_threshold_factor: a run that will be suspended must last (1 + factor) times its suspension and
         resumption (haizea F55)
-    :ivar force_scheduling_threshold: seconds in place of the computed threshold; none to compute it
-    :ivar migration: whether memory that was saved by suspending may move
+    :ivar force_scheduling_threshold: seconds in place of the computed threshold; None to compute it
+    :ivar migration: whether memory that was saved by suspending may move to other hosts
     :ivar migration_bandwidth: Mb/s between hosts
     :ivar migrate_disks: whether the disk images of suspended VMs move with their memory
-    :ivar preempt_at: when a lease that cannot be suspended is stopped
-    :ivar room_lead: what becomes of victims that could be suspended if there were time
-    :ivar preemption_grace: seconds that a running lease is left at least when it is preempted
-    :ivar slack_threshold: deadline leases with at most this slack are tried at their start first (haizea F56)
+    :ivar preempt_at: when a preempted lease that cannot be suspended loses its hosts
+    :ivar room_lead: what happens to victims that could be suspended if there were enough time
+    :ivar preemption_grace: minimum seconds that a running lease keeps its hosts after it is preempted
+    :ivar slack_threshold: deadline leases with at most this slack are first tried at their start (haizea F56)
     :ivar least_slack_first: whether all planned deadline leases are planned again if a new one finds no place
         (haizea F58)
     """

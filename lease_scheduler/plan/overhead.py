@@ -1,4 +1,4 @@
-"""What it costs that others make room for a lease (haizea F81)."""
+"""The overhead of preemption: what suspending others for a lease costs (haizea F81)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lease_scheduler.plan.context import PlanningContext
 
 
 def suspension_hours(context: PlanningContext, changes: Iterable[tuple[Lease | None, Lease]]) -> float:
-    """Node-hours in which leases are suspended and resumed that would not be without these changes.
+    """Return the node-hours of suspensions and resumptions that these changes cause.
 
-    :param changes: of each lease the value before, none if it is new and so the one that the others make room for, and
-        the value after
+    :param changes: the values of each lease before and after; the value before is None for the new lease, for which the
+        others make room
     """
     seconds = 0
     for before, after in changes:

@@ -1,4 +1,4 @@
-"""From hosts and an interval to a reservation with its phases (Sotomayor 2010, sections 5.2 and 7.1)."""
+"""The phases of a holding: resumption, run, and suspension or shutdown (Sotomayor 2010, sections 5.2 and 7.1)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def build_holding(
     saved_on: tuple[int, ...] | None,
     earliest: int,
 ) -> Holding | None:
-    """The reservation that makes the most of ``[start, end)``.
+    """Return the holding that makes the most of ``[start, end)``, or None.
 
-    It begins with a resumption if memory is saved, and ends with the shutdown if the whole remaining duration fits,
+    It begins with a resumption if memory is saved. It ends with the shutdown if the whole remaining duration fits,
     otherwise with a suspension that is over at ``end``.
 
-    :param remaining: seconds of run that are left
-    :param saved_on: where each VM's memory is, none if there is none
-    :param earliest: when its migration may begin
-    :return: none if nothing useful fits: no run at all, or migrations that would not be over in time
+    :param remaining: seconds that the lease has yet to run
+    :param saved_on: host of each VM's saved memory, or None if nothing is saved
+    :param earliest: when migrations may begin
+    :return: None if there is no time to run, or if migrations would not be over in time
     """
     suspension = context.suspension
     run_start = start
@@ -52,9 +52,9 @@ def build_holding(
 def cut_by_suspension(
     context: PlanningContext, request: LeaseRequest, holding: Holding, at: int, now: int | None = None
 ) -> Holding:
-    """The reservation with a suspension in place of its end, so that the hosts are free at ``at``.
+    """Return the holding with a suspension in place of its end, so that the hosts are free at ``at``.
 
-    :param now: at short notice the buffer ahead of ``at`` is as long as there is time for from now on; none to insist
+    :param now: if given, the buffer before ``at`` is shortened if there is not enough time for it from now on
     """
     seconds = context.suspension.suspend_time(request, holding.assignment)
     buffer = context.options.suspend_buffer

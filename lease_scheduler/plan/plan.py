@@ -1,4 +1,4 @@
-"""The plan: the live leases and what they hold of the hosts."""
+"""The plan: the live leases and what they hold on the hosts."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class NotPlannableError(LeaseSchedulerError):
 
 
 class ImageTooLateError(NotPlannableError):
-    """There are hosts for a lease, but its disk image cannot be there when it starts."""
+    """There are hosts for a lease, but its disk image cannot be there in time."""
 
 
 class _TrialOverError(NotPlannableError):
-    """Ends a block that was entered only to see what would be."""
+    """Ends a block that was only a trial."""
 
 
 class Plan:
-    """Who holds which part of which host when.
+    """Which lease holds which part of which host, and when.
 
-    Leases are immutable values: ``put`` replaces one and brings the availability in line with its reservations.
+    Leases are immutable values: ``put`` replaces one and updates the availability to match its holdings.
 
     :ivar site: the hosts
     :ivar leases: live leases by id
-    :ivar availability: what they hold
-    :ivar needs: what ``plan.reach`` remembers of live leases, by id
-    :ivar alike: what it remembers of the kinds of leases that there are
-    :ivar images: where disk images are and when they are brought; none if that is not planned
-    :ivar puts: how many values were put so far, in trials too: a measure of work that is the same in every run
+    :ivar availability: the resources that they hold
+    :ivar needs: cache of ``plan.queue_filter``: queued demands by lease id
+    :ivar alike: cache of ``plan.queue_filter``: classes of demands
+    :ivar images: where disk images are and when they are transferred; None if transfers are not planned
+    :ivar puts: number of values put so far, including those in trials; a measure of work that is the same in each run
     """
 
     def __init__(self, site: Site) -> None:
@@ -72,10 +72,10 @@ class Plan:
     # -- leases ----------------------------------------------------------------------------------------
 
     def put(self, lease: Lease) -> Lease:
-        """Add a lease or replace its value; its reservations become what is held.
+        """Add a lease or replace its value. It then holds what its value says.
 
-        :return: the value; with images it may be in a state in which it waits for them
-        :raises NotPlannableError: the disk image of a promise that is being planned cannot be there in time
+        :return: the value; with images, its state may have changed to one in which it waits for them
+        :raises NotPlannableError: the lease is being planned, and its disk image cannot be there in time
         """
         lease = self._with_images(lease)
         old = self._note_change(lease)
@@ -85,7 +85,7 @@ class Plan:
         return lease
 
     def put_all(self, leases: Iterable[Lease]) -> None:
-        """Replace many leases at once, which is cheaper than one by one."""
+        """Replace many leases at once, which is faster than one by one."""
         changes = []
         for given in leases:
             lease = self._with_images(given)
@@ -95,7 +95,7 @@ class Plan:
         self.availability = self._applied(changes)
 
     def _with_images(self, lease: Lease) -> Lease:
-        """Have images follow a lease that is about to get a new value."""
+        """Update the images for a lease that is about to get a new value, and return that value."""
         if self.images is None:
             return lease
         try:
@@ -113,7 +113,7 @@ class Plan:
         return old
 
     def remove(self, lease_id: str) -> None:
-        """Drop a lease that has come to its end; it must hold nothing any more."""
+        """Drop a lease that has ended; it must not hold anything."""
         lease = self.leases[lease_id]
         if lease.holdings:
             raise LeaseSchedulerError(f"lease {lease_id} still holds hosts")
@@ -145,33 +145,33 @@ class Plan:
         self.leases[lease_id] = new
 
     def queued(self) -> list[Lease]:
-        """The queue of best-effort leases, in the order of submission (haizea F46)."""
+        """Return the queue of best-effort leases, in the order of submission (haizea F46)."""
         return [self.leases[lease_id] for _, lease_id in self._queue]
 
     @property
     def queue_length(self) -> int:
-        """How many leases wait for a place."""
+        """Number of leases in the queue."""
         return len(self._queue)
 
     @property
     def queue_is_empty(self) -> bool:
-        """Whether no lease waits for a place."""
+        """Whether no lease is in the queue."""
         return not self._queue
 
     def needed_by_whole_queue(self) -> BoolArray:
-        """Resource classes that every VM of every queued lease needs, shape (classes,)."""
+        """Return which resource classes every VM of every queued lease needs, shape (classes,)."""
         needed: BoolArray = self._queued_needing == len(self._queue)
         return needed
 
     def _always_needed(self, request: LeaseRequest) -> BoolArray:
-        """Resource classes that every VM of the request needs, shape (classes,)."""
+        """Return which resource classes every VM of the request needs, shape (classes,)."""
         needed: BoolArray = np.logical_and.reduce([demand.amounts > 0 for demand in self.demands(request)])
         return needed
 
     def future_best_effort(self, now: int) -> list[Lease]:
-        """Best-effort leases that have a place later than now, in the order of submission (haizea F47).
+        """Return the best-effort leases with a place in the future, in the order of submission (haizea F47).
 
-        Those whose hosts are free and who wait for their image alone are not counted.
+        Leases that have free hosts and wait only for their image are not included.
         """
         future = [self.leases[lease_id] for lease_id in self._waiting_to_start]
         return sorted(
@@ -180,11 +180,11 @@ class Plan:
         )
 
     def _waits_for_image_only(self, lease: Lease) -> bool:
-        """Whether a lease starts as soon as its image is there."""
+        """Return whether a lease starts as soon as its image is there."""
         return self.images is not None and self.images.arrival(lease.lease_id) == lease.holdings[0].start
 
     def overlapping(self, start: int, end: int) -> Iterator[tuple[Lease, Holding]]:
-        """Leases that hold something in ``[start, end)``, each with its first such reservation."""
+        """Yield the leases that hold something in ``[start, end)``, each with its first such holding."""
         for lease in self.leases.values():
             for holding in lease.holdings:
                 if holding.start < end and start < holding.end:
@@ -192,13 +192,13 @@ class Plan:
                     break
 
     def take_changes(self) -> list[tuple[Lease | None, Lease]]:
-        """Leases that were put since the last call, each as (value before, value now)."""
+        """Return the leases that were put since the last call, each as (value before, value now)."""
         changes = self.changes()
         self._before.clear()
         return changes
 
     def changes(self) -> list[tuple[Lease | None, Lease]]:
-        """What ``take_changes`` would give."""
+        """Return what ``take_changes`` would return."""
         return [
             (before, self.leases[lease_id])
             for lease_id, before in self._before.items()
@@ -208,26 +208,29 @@ class Plan:
     # -- what leases need and hold -----------------------------------------------------------------------
 
     def demands(self, request: LeaseRequest) -> tuple[Demand, ...]:
-        """The request's node sets in the terms of the plan."""
+        """Return the demands of the request's node sets."""
         return self._demands.of(request.nodes)
 
     def demands_of(self, nodes: tuple[NodeSet, ...]) -> tuple[Demand, ...]:
-        """Node sets that are nobody's in the terms of the plan."""
+        """Return the demands of node sets that belong to no request."""
         return self._demands.of(nodes)
 
     def share_of_host(self, node_set: NodeSet, resource_class: str) -> int:
-        """How much of a resource class a VM can use if its node set does not name it."""
+        """Return how much of a resource class a VM can use if its node set does not name the class."""
         return self._demands.share_of_host(node_set, resource_class)
 
     def has_room(self, lease: Lease, start: int, end: int) -> bool:
-        """Whether the hosts of a lease's first reservation could hold it when it holds nothing of them yet."""
+        """Return whether the hosts of a lease's first holding are free for it in ``[start, end)``.
+
+        The lease must not hold anything on them in the plan.
+        """
         if end <= start:
             return True
         hosts, amounts = self.holding(lease.request, lease.holdings[0].assignment)
         return bool((self.availability.free(start, end)[:, hosts] >= amounts[:-1]).all())
 
     def holding(self, request: LeaseRequest, assignment: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-        """What an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
+        """Return what an assignment holds: host numbers of shape (k,), amounts of shape (classes + 1, k)."""
         known = self._holdings.get(request.lease_id)
         if known is not None and known[1] == assignment and known[0] == request.nodes:
             return known[2], known[3]
@@ -251,7 +254,7 @@ class Plan:
     def _applied(
         self, changes: Iterable[tuple[LeaseRequest, HoldingChange]], base: Availability | None = None
     ) -> Availability:
-        """An availability, the present one if none is given, with use added or taken away."""
+        """Return an availability, by default the present one, with use added or released."""
         availability = self.availability if base is None else base
         parts = [
             (*self.holding(request, assignment), start, end, sign)
@@ -274,9 +277,9 @@ class Plan:
     def without(
         self, leases: Iterable[Lease], start: int, *, until: int = FOREVER, base: Availability | None = None
     ) -> Availability:
-        """The availability if these leases held nothing in ``[start, until)`` (haizea F29, "if preempting").
+        """Return the availability if these leases held nothing in ``[start, until)`` (haizea F29, "if preempting").
 
-        :param base: the availability to begin with, the present one if none is given
+        :param base: the availability to start from, by default the present one
         """
         changes = (
             (lease.request, (r.assignment, max(start, r.start), min(until, r.end), -1))
@@ -289,8 +292,9 @@ class Plan:
     # -- hosts that are out of service -------------------------------------------------------------------
 
     def block(self, host: int, start: int, end: int) -> None:
-        """Take a host out of service for an interval, or for longer than before; who holds something of it has to be
-        moved.
+        """Take a host out of service for an interval, or change that interval.
+
+        Leases that hold something on it are not moved; that is up to the caller.
         """
         if host in self._outages:
             self.unblock(host)
@@ -304,16 +308,16 @@ class Plan:
             del self._outages[host]
 
     def outage_end(self, host: int) -> int:
-        """Until when a host that is out of service is thought to be so."""
+        """Return the expected end of a host's outage."""
         return self._outages[host][1]
 
     def outage(self, host: int) -> tuple[int, int]:
-        """From when until when a host that is out of service is thought to be so."""
+        """Return the start and the expected end of a host's outage."""
         return self._outages[host]
 
     @contextmanager
     def closed(self, hosts: Iterable[int], now: int) -> Iterator[None]:
-        """Keep hosts out of the plan while the block plans something."""
+        """Exclude hosts from planning within the block."""
         closed = sorted(set(hosts))
         out = {host: self._outages[host] for host in closed if host in self._outages}
         for host in closed:
@@ -340,7 +344,7 @@ class Plan:
 
     @contextmanager
     def tentative(self) -> Iterator[None]:
-        """Undo every change made inside if the block raises anything; may be nested."""
+        """Undo all changes made within the block if it raises an exception. Blocks may be nested."""
         outer = self._undo
         availability, before, images = self.availability, dict(self._before), self.images
         undo: list[tuple[str, Lease | None]] = []
@@ -360,7 +364,7 @@ class Plan:
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Undo every change made inside, whatever happens there."""
+        """Undo all changes made within the block in any case."""
         try:
             with self.tentative():
                 yield
@@ -371,12 +375,12 @@ class Plan:
     # -- another site ------------------------------------------------------------------------------------
 
     def change_site(self, site: Site, now: int) -> None:
-        """Take over other hosts; what leases hold is then held of the hosts with the same numbers.
+        """Replace the hosts. Leases keep what they hold on the hosts with the same numbers.
 
-        :param site: at least as many hosts as before, see ``Site.succeeded_by``
+        :param site: has at least the hosts of the present site, see ``Site.succeeded_by``
         """
         if [host.name for host in site.hosts[: len(self.site)]] != [host.name for host in self.site.hosts]:
-            raise LeaseSchedulerError("hosts of a site that changes must keep their numbers")
+            raise LeaseSchedulerError("the hosts of a site must keep their numbers when it changes")
         self.site = site
         self.classes = site.resource_classes
         capacity = _capacity(site)
@@ -394,20 +398,20 @@ class Plan:
     # -- the passing of time -----------------------------------------------------------------------------
 
     def pass_to(self, now: int) -> None:
-        """Plan no transfer of a disk image before an instant any more."""
+        """Plan no transfer of a disk image before ``now`` from now on."""
         if self.images is not None:
             self.images = self.images.at(now)
 
     def forget(self, before: int) -> None:
-        """Drop the past from the availability when it has grown enough to be worth the work."""
+        """Drop the past from the availability if it has grown enough for that to pay off."""
         if self.availability.step_count > 1.25 * self._steps_after_forgetting:
             self.availability = self.availability.forgotten(before)
             self._steps_after_forgetting = max(self.availability.step_count, 256)
 
     def rebuilt(self, now: int, empty: Availability | None = None) -> Availability:
-        """The availability from ``now`` on, computed afresh from the leases alone.
+        """Return the availability from ``now`` on, computed from the leases alone.
 
-        :param empty: the site without leases, the present one if none is given
+        :param empty: the availability of the site without leases, by default that of the present site
         """
         return self._applied(
             (
@@ -420,7 +424,7 @@ class Plan:
 
 
 def _capacity(site: Site) -> IntArray:
-    """What each host offers, shape (classes, hosts)."""
+    """Return what each host offers, shape (classes, hosts)."""
     return np.array(
         [[host.capacity.get(name, 0) for host in site.hosts] for name in site.resource_classes], dtype=np.int64
     ).reshape(len(site.resource_classes), len(site))

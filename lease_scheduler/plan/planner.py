@@ -1,4 +1,4 @@
-"""The planner: gives every kind of lease its place, and new places when the world changes.
+"""The planner: gives leases of each kind their places, and new places when reality deviates from the plan.
 
 Sotomayor 2010, sections 4.3 and 5 (haizea F46-F59).
 """
@@ -35,28 +35,29 @@ from lease_scheduler.plan.transfers.options import TransferOptions
 from lease_scheduler.plan.transfers.preference import CachedFirst, HoldersFirst
 from lease_scheduler.plan.transfers.timing import start_after_transfer
 
-#: Agrees with the consumer of a queued lease on the place that was found for it. Gives the lease's value with that
-#: place; none if he does not want it, and then the lease has left the queue.
+#: Agrees with the project on the place that was found for its queued lease. Returns the lease's value with that place,
+#: or None if the project declines it; the lease has then left the queue.
 Agree = Callable[[Lease], Lease | None]
 
 
 def starts_later(seconds: int) -> str:
-    """Why a lease begins later than its requester asked, for people."""
-    return f"starts {seconds} s later than asked: others are suspended first"
+    """Return the reason for people why a lease starts later than requested."""
+    return f"starts {seconds} s later than requested: other leases are suspended first"
 
 
 class Planner:
     """Plans leases on a site.
 
     :param site: the hosts
-    :param options: what the operator set
+    :param options: options set by the operator
     :param selection: host selection policy
     :param preemption: preemption policy
     :param deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
-    :param transfers: how disk images get to hosts; none if they are there whoever needs them
+    :param transfers: how disk images get to hosts; None if they do not have to be brought there
     :param mapper: mapper policy
-    :ivar ahead: how images are brought ahead where booting would bring them anyway; none if they are not
-    :ivar caches: what hosts have of them then
+    :ivar ahead: how images are brought ahead of the start to hosts that would otherwise get them when servers boot;
+        None if they are not
+    :ivar caches: which images hosts are assumed to have, for ``ahead``
     """
 
     def __init__(
@@ -82,13 +83,13 @@ class Planner:
         self.unbuffered = SuspensionModel(options, self.plan.share_of_host)
         self.context = PlanningContext(self.plan, options, self.unbuffered, selection, preemption, mapper)
         self.deadline_preemption = deadline_preemption
-        # Nobody's work is lost for a lease that may not be wanted in the end.
+        # An offer may be declined, so no lease loses work before the start of an offered one.
         self._for_offers = replace(self.context, options=replace(options, preempt_at=PreemptAt.START))
 
     def leave_time(self, options: PlanningOptions) -> None:
-        """Plan from now on with other buffers and times of operations; what is planned already stays as it is.
+        """Plan with other buffers and durations of operations from now on. What is already planned stays.
 
-        :param options: those that the planner was made with, but for these
+        :param options: the planner's options, with these values replaced
         """
         self.context = replace(
             self.context, options=options, suspension=SuspensionModel(options, self.plan.share_of_host)
@@ -98,9 +99,9 @@ class Planner:
     # -- requests ----------------------------------------------------------------------------------------
 
     def place(self, lease: Lease, now: int, *, start: int | None = None, present: PresentHosts | None = None) -> Lease:
-        """Give a pending reservation, immediate or deadline lease its place at once.
+        """Give a pending reservation, immediate or deadline lease its place.
 
-        :param start: when a reservation or immediate lease begins, if not when its terms say
+        :param start: when a reservation or immediate lease starts, if not at the start in its terms
         :param present: hosts that the VMs of a reservation or immediate lease have already
         :return: its new value, which is in the plan
         :raises NotPlannableError: there is no place; the plan is as it was
@@ -116,7 +117,10 @@ class Planner:
         return self._place_from(lease, start, now, present)
 
     def _place_at_once(self, lease: Lease, now: int, present: PresentHosts | None) -> Lease:
-        """Where its image is; elsewhere only if that can be brought from now on (Sotomayor 2010, section 6.1)."""
+        """Place an immediate lease on hosts that have its image, or else after a transfer that starts now.
+
+        Sotomayor 2010, section 6.1.
+        """
         try:
             return self._place_from(lease, now, now, present)
         except NotPlannableError:
@@ -127,7 +131,7 @@ class Planner:
         return self._place_from(lease, later, now, present)
 
     def _place_from(self, lease: Lease, start: int, now: int, present: PresentHosts | None) -> Lease:
-        """A reservation or immediate lease from an instant on, or as soon after it as others can be suspended."""
+        """Place a reservation or immediate lease at a start, or as soon afterwards as other leases can be suspended."""
         if start < now:
             raise NotPlannableError(f"lease {lease.lease_id}: its start has passed")
         context = self._for_offers if lease.is_offered else self.context
@@ -147,7 +151,7 @@ class Planner:
     def _place_at(
         self, context: PlanningContext, lease: Lease, start: int, now: int, present: PresentHosts | None
     ) -> Lease:
-        """A reservation or immediate lease from exactly this instant on."""
+        """Place a reservation or immediate lease at exactly this start."""
         if lease.request.moves_others:
             return place_clearing(
                 context, lease, start, now, deadline_preemption=self.deadline_preemption, present=present
@@ -171,11 +175,11 @@ class Planner:
     ) -> Lease:
         """Give a pending reservation, immediate or deadline lease as many VMs as ``place`` has room for.
 
-        The numbers of VMs in its terms are the most that it wants. How they are chosen is said at ``most_that_fits``.
+        The terms of the lease have the maximum numbers of VMs. ``most_that_fits`` describes how the numbers are chosen.
 
-        :param least: for each node set the fewest VMs that will do
-        :return: its new value, which is in the plan; its terms have the numbers that it got
-        :raises NotPlannableError: there is no place for the least; the plan is as it was
+        :param least: for each node set, the smallest acceptable number of VMs
+        :return: its new value, which is in the plan; its terms have the numbers of VMs that it got
+        :raises NotPlannableError: there is no place even for the smallest numbers; the plan is as it was
         """
 
         def fits(request: LeaseRequest) -> bool:
@@ -188,7 +192,7 @@ class Planner:
 
         granted = most_that_fits(lease.request, least, fits)
         if granted is None:
-            raise NotPlannableError(f"no place for the least that lease {lease.lease_id} wants")
+            raise NotPlannableError(f"no place for the minimum number of nodes of lease {lease.lease_id}")
         return self.place(replace(lease, request=granted), now, start=start, present=present)
 
     def enqueue(self, lease: Lease, reason: str = "") -> Lease:
@@ -198,14 +202,14 @@ class Planner:
         return self.plan.put(lease.to(state, reason=reason))
 
     def can_wait_with_place(self, now: int) -> bool:
-        """Whether one more best-effort lease may get a place in the future (haizea F47)."""
+        """Return whether one more best-effort lease may get a place in the future (haizea F47)."""
         limit = self.options.backfilling_limit
         return limit is None or (limit > 0 and len(self.plan.future_best_effort(now)) < limit)
 
     def process_queue(self, now: int, agree: Agree | None = None) -> None:
-        """Give every queued lease a place that can have one now, in the order of submission (haizea F46-F48).
+        """Give queued leases places as far as possible, in the order of submission (haizea F46-F48).
 
-        :param agree: asked before a lease gets its place; nobody is asked if there is none
+        :param agree: called before a lease gets its place; None if no agreement is needed
         """
         if self.plan.queue_is_empty:
             return
@@ -234,20 +238,21 @@ class Planner:
     # -- deviations from the plan ------------------------------------------------------------------------
 
     def use_freed_capacity(self, nodes: int, now: int, window_end: int, *, earliest: int | None = None) -> int:
-        """Plan again what can profit from so many hosts being free in ``[now, window_end)``.
+        """Plan leases again that can profit from capacity that became free in ``[now, window_end)``.
 
-        :param earliest: nothing is planned to begin before this instant, ``now`` if none is given
-        :return: how many leases got another place
+        :param nodes: number of nodes that became free
+        :param earliest: nothing is planned to start before this instant, by default ``now``
+        :return: number of leases that were planned again
         """
         self.plan.pass_to(now)
         first = now if earliest is None else max(now, earliest)
         return replan_waiting(self.context, first) + pull_deadline_leases(self.context, nodes, first, window_end)
 
     def place_rest(self, lease: Lease, now: int, *, earliest: int | None = None) -> Lease:
-        """Plan what is left of a deadline lease once more, soonest first.
+        """Plan the rest of a deadline lease again, as early as possible.
 
-        :param earliest: it begins before this instant only if it would be too late for its deadline otherwise
-        :raises NotPlannableError: it cannot be done by the deadline any more; the plan is as it was
+        :param earliest: the rest starts before this instant only if it would otherwise miss its deadline
+        :raises NotPlannableError: it can no longer be done by the deadline; the plan is as it was
         """
         self.plan.pass_to(now)
         soonest = max(now, lease.offered_until or 0)
@@ -258,9 +263,9 @@ class Planner:
             return plan_rest(self.context, lease, soonest)
 
     def sooner(self, lease: Lease, now: int, *, earliest: int | None = None) -> Lease:
-        """An earlier place for a deadline lease of which nothing has begun, if there is one.
+        """Give a deadline lease that has not started an earlier place if there is one.
 
-        :param earliest: it begins not before this instant, ``now`` if none is given
+        :param earliest: it does not start before this instant, by default ``now``
         :return: its value in the plan
         """
         first = now if earliest is None else max(now, earliest)
@@ -268,5 +273,5 @@ class Planner:
         return self.plan.leases[lease.lease_id]
 
     def release(self, lease: Lease) -> Lease:
-        """Let a lease hold nothing any more, now or later."""
+        """Remove all holdings of a lease."""
         return self.plan.put(replace(lease, holdings=()))

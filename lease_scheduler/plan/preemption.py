@@ -12,7 +12,7 @@ from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.options import PreemptAt, RoomLead
 from lease_scheduler.plan.phases import cut_by_suspension
 
-#: Nothing of the reservation has begun, or it runs; in between, only a later suspension is possible.
+#: The holding has not started, or it runs. In states between, a lease can only be suspended later.
 _INTERRUPTIBLE = frozenset(
     {
         LeaseState.SCHEDULED,
@@ -23,15 +23,15 @@ _INTERRUPTIBLE = frozenset(
     }
 )
 
-#: How many later instants are tried at most for a start that waits for suspensions.
+#: Maximum number of later instants that are tried for a start that waits for suspensions.
 _MOST_ATTEMPTS = 32
 
-#: What was saved is being loaded, or was; the lease runs next.
+#: The saved state is being loaded or has been loaded; the lease runs next.
 _COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
 def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
-    """Leases that could make room in ``[start, end)``, the best victim first; equal scores in order of submission."""
+    """Return the leases that could make room in ``[start, end)``, best victim first; ties in order of submission."""
     found = []
     for lease, holding in context.plan.overlapping(start, end):
         victim = lease.request
@@ -59,21 +59,21 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
 
 
 def _has_grace(context: PlanningContext, lease: Lease, at: int, now: int) -> bool:
-    """Whether a lease that would lose its work at an instant is left its time until then."""
+    """Return whether a lease that would lose its work at ``at`` still gets its grace period."""
     lost_at = at if context.options.preempt_at is PreemptAt.START else now
     return lease.active_since is None or lost_at >= now + context.options.preemption_grace
 
 
 def _has_work_to_save(context: PlanningContext, lease: Lease) -> bool:
-    """Whether a lease runs and can be suspended, so that it loses work if it is not."""
+    """Return whether a lease runs and can be suspended, so that it loses work if it is not."""
     return lease.active_since is not None and context.suspension.can_suspend(lease.request)
 
 
 def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -> list[int]:
-    """Instants in ``[start + 1, end)`` at which a start that waits for suspensions is tried, ascending.
+    """Return the instants in ``[start + 1, end)`` at which to try a start that waits for suspensions, ascending.
 
-    These are when the suspension of a lease that runs, or is being resumed, could be over if it began at once, and when
-    a suspension that is going on will be over. There are none if no start waits.
+    These are the instants at which the suspension of each lease that runs or is being resumed would end if it began at
+    once, and at which suspensions that are going on end. There are none if the options do not let starts wait.
 
     :param now: when suspensions could begin
     """
@@ -94,23 +94,23 @@ def instants_of_room(context: PlanningContext, start: int, end: int, now: int) -
             found.add(min(begin + seconds + context.options.suspend_buffer, holding.end))
     instants = sorted(instant for instant in found if start < instant < end)
     step = -(-len(instants) // _MOST_ATTEMPTS) or 1
-    # The last one is the best: by then everybody can be out of the way.
+    # Always try the last one: it is the likeliest to fit, as all leases can be out of the way by then.
     return [*instants[:-1:step], *instants[-1:]]
 
 
 def _shuts_down(lease: Lease) -> bool:
-    """Whether its run is over and its VMs are being stopped."""
+    """Return whether the lease's run is over and its VMs are being stopped."""
     return lease.state is LeaseState.ACTIVE and lease.active_since is None
 
 
 def remaining_before(lease: Lease, holding: Holding) -> int:
-    """Seconds that a lease still has to run when one of its reservations begins."""
+    """Return the seconds that a lease has yet to run when one of its holdings begins."""
     return lease.remaining - sum(yet_to_run(lease, r) for r in lease.holdings if r.start < holding.start)
 
 
 def yet_to_run(lease: Lease, holding: Holding) -> int:
-    """Seconds of a lease's run in one of its reservations that are not counted as run already."""
-    # What ran before a suspension that is going on was counted when that began.
+    """Return the seconds of run in one of a lease's holdings that are not yet counted as accumulated."""
+    # The run before a suspension is counted as accumulated when the suspension begins.
     if lease.state is LeaseState.SUSPENDING and holding is lease.holdings[0]:
         return 0
     charged = holding.charged if holding.closing is Closing.SUSPEND else 0
@@ -118,10 +118,11 @@ def yet_to_run(lease: Lease, holding: Holding) -> int:
 
 
 def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
-    """The lease's value after it was made to hold nothing from ``at`` on; it is put into the plan.
+    """Preempt a lease in the plan, so that it holds nothing from ``at`` on, and return its new value.
 
-    It is suspended in time if it can be and has run long enough for that to be worth it. Otherwise it goes back to its
-    queue: at once if nothing of it runs, else now or at ``at`` as the options say, and its work is lost.
+    It is suspended by ``at`` if that is possible and it will have run long enough for that to pay off. Otherwise it
+    goes back to the queue and its work is lost: at once if it does not run, else now or at ``at``, depending on the
+    options.
     """
     kept = tuple(r for r in lease.holdings if r.end <= at)
     current = next((r for r in lease.holdings if r.start < at < r.end), None)
@@ -135,16 +136,16 @@ def evict(context: PlanningContext, lease: Lease, at: int, now: int) -> Lease:
             return context.plan.put(replace(lease, holdings=(killed,)))
         return context.plan.put(lost_work(lease, "preempted without its state being saved"))
     if lease.active_since is not None and not kept:
-        # It has only just begun.
-        return context.plan.put(lost_work(lease, "preempted when it had just begun"))
+        # It has only just started.
+        return context.plan.put(lost_work(lease, "preempted when it had just started"))
     if kept:
-        # What comes before goes on; the lease is planned again when that is over.
+        # Its earlier holdings stay; the lease is planned again when they are over.
         return context.plan.put(replace(lease, holdings=kept))
-    return context.plan.put(back_to_queue(lease, "its place was preempted before it began"))
+    return context.plan.put(back_to_queue(lease, "its place was preempted before it started"))
 
 
 def _saved_in_no_time(context: PlanningContext, lease: Lease, at: int) -> Lease:
-    """A running lease that is suspended at an instant, as if that took no time, and pays for it with its work."""
+    """Return a running lease that is suspended at ``at`` in no time and loses work in exchange."""
     first = lease.holdings[0]
     done = lease.accumulated + max(0, at - first.run_start)
     charged = min(done, context.suspension.suspend_time(lease.request, first.assignment))
@@ -153,20 +154,20 @@ def _saved_in_no_time(context: PlanningContext, lease: Lease, at: int) -> Lease:
 
 
 def back_to_queue(lease: Lease, reason: str) -> Lease:
-    """A lease of which nothing has begun, without its place."""
+    """Return a lease that has not started back in the queue, without its place."""
     state = LeaseState.SUSPENDED_QUEUED if lease.state in SUSPENDED_STATES else LeaseState.QUEUED
     return lease.to(state, reason=reason, holdings=())
 
 
 def lost_work(lease: Lease, reason: str) -> Lease:
-    """A running lease back in the queue, to start from the beginning."""
+    """Return a running lease back in the queue, without its work: it will start over."""
     return replace(
         lease.to(LeaseState.QUEUED, reason=reason), holdings=(), accumulated=0, saved_on=None, active_since=None
     )
 
 
 def _earliest(context: PlanningContext, lease: Lease, now: int) -> int:
-    """When the servers of a lease may begin to be put away."""
+    """Return the earliest instant at which the suspension of a lease may begin."""
     return now if lease.active_since is None else now + context.options.preemption_grace
 
 
@@ -175,7 +176,7 @@ def _cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now:
 
 
 def _can_be_cut(context: PlanningContext, lease: Lease, holding: Holding, at: int, now: int) -> bool:
-    """Whether a suspension that is over at ``at`` can be put into the reservation."""
+    """Return whether the holding can be cut by a suspension that is over at ``at``."""
     request = lease.request
     if not context.suspension.can_suspend(request) or not holding.start < at:
         return False
@@ -183,7 +184,7 @@ def _can_be_cut(context: PlanningContext, lease: Lease, holding: Holding, at: in
         return False
     cut = _cut(context, lease, holding, at, now)
     resuming = holding.run_start > holding.start
-    # However short a run was, its work is lost if it is not suspended; the threshold is for runs that are planned.
+    # The threshold is for runs that are planned. A lease that runs already would lose work, however short its run was.
     must_be_saved = context.options.room_lead is RoomLead.STRICT and (
         lease.active_since is not None or lease.state in _COMING_BACK
     )

@@ -1,4 +1,4 @@
-"""Hosts for a lease some of whose VMs have hosts already."""
+"""Present hosts: mapping a lease whose VMs already have hosts, at least some of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.plan.mapper import distributed, hosts_at, largest_first, ma
 
 @dataclass(frozen=True)
 class PresentHosts:
-    """Hosts that VMs have, and would like to keep or must keep.
+    """Hosts that VMs have, and should keep or must keep.
 
-    :ivar hosts: for every node set the host number of each VM, none if it has none; VMs beyond the list have none
-    :ivar binding: whether a VM that has a host cannot be anywhere else
+    :ivar hosts: for each node set the host number of each VM, or None if it has no host; VMs beyond the list have none
+    :ivar binding: whether VMs must keep their hosts
     """
 
     hosts: tuple[tuple[int | None, ...], ...]
@@ -28,7 +28,7 @@ class PresentHosts:
 
     @classmethod
     def of(cls, request: LeaseRequest, assignment: Sequence[int | None], *, binding: bool = False) -> PresentHosts:
-        """The hosts of a lease's VMs, one for each in their order."""
+        """Return the present hosts of a lease, given the host of each VM in order."""
         hosts, first = [], 0
         for node_set in request.nodes:
             hosts.append(tuple(assignment[first : first + node_set.count]))
@@ -46,10 +46,10 @@ def map_keeping(
     selection: HostSelection,
     mapper: Mapper,
 ) -> tuple[int, ...] | None:
-    """A host for every VM for the whole of ``[start, end)``, or none if they do not all fit.
+    """Return a host for each VM for the whole of ``[start, end)``, or None if they do not all fit.
 
-    VMs keep the hosts that they have where these have room; the others are placed as ``map_vms`` does. If that is
-    a dead end and the hosts are not binding, all VMs are placed afresh.
+    VMs keep their hosts if these have room. The others are placed as in ``map_vms``. If that fails and the present
+    hosts are not binding, all VMs are placed anew.
     """
     if present is None or not any(host is not None for hosts in present.hosts for host in hosts):
         return map_vms(availability, request, demands, start, end, selection, mapper)

@@ -1,4 +1,4 @@
-"""Which leases of a queue may begin now: a look at the queue as a whole, before anything is planned."""
+"""Queue filter: a cheap test that excludes queued leases that cannot start now, before any is planned."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from lease_scheduler.plan.options import Migration
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.queued_demand import DemandClass, QueuedDemand
 
-#: Kinds of leases that are remembered; a service that runs for years meets more than it should keep.
+#: Size of the cache of classes of demands; it is limited because a service runs for years.
 _MOST_REMEMBERED = 20_000
 
 
 class QueueFilter:
-    """Which leases of a queue cannot begin now, told from the longest time for which what they need is free.
+    """Tells which queued leases cannot start now, from the longest time for which enough resources are free.
 
-    Necessary, not sufficient, and remembered: most leases of a long queue are alike. For one pass over the queue, in
-    which leases get places and none loses one: what was too short before a lease got its place is so afterwards.
-
-    :param now: the instant
+    A lease that passes may still find no place. Results are cached, as most leases of a long queue have the same
+    demands. An instance is for one pass over the queue. In a pass, leases get places and none loses one, so a time that
+    was too short stays too short.
     """
 
     def __init__(self, context: PlanningContext, now: int) -> None:
@@ -37,7 +36,7 @@ class QueueFilter:
         self._windows: dict[Hashable, tuple[Availability, list[int]]] = {}
 
     def is_too_short(self, lease: Lease) -> bool:
-        """Whether a lease can certainly not begin now, nor when its image or its saved memory can have come."""
+        """Return whether a lease certainly cannot start now, nor when its image or saved memory can have arrived."""
         need = need_of(self._context, lease)
         transfers = _transfers_of(self._context.plan)
         if transfers is not self._transfers:
@@ -45,15 +44,15 @@ class QueueFilter:
             self._with_any_image.clear()
             self._instants_of.clear()
         seconds = need.alike.image_seconds
-        # What is asked first is asked once for leases with all kinds of images.
+        # This first test has the same result for leases with different images, so it is computed once for them.
         if seconds is not None and self._finds_too_little(need, self._instants_with_any_image(need.alike, seconds)):
             return True
         return self._finds_too_little(need, self._instants(need.alike))
 
     def _finds_too_little(self, need: QueuedDemand, instants: frozenset[int]) -> bool:
-        """Whether a lease finds what it needs for long enough from none of the instants on."""
+        """Return whether what a lease needs is free for long enough from none of the instants on."""
         alike, availability = need.alike, self._context.plan.availability
-        # Leases with different images are more often alike in this than not.
+        # Not keyed by the image: leases with different images mostly have the same instants and needs.
         key = (instants, alike.needed)
         known = self._windows.get(key)
         if known is None or (known[0] is not availability and not _are_too_short(known[1], need)):
@@ -61,7 +60,7 @@ class QueueFilter:
         return _are_too_short(known[1], need)
 
     def _instants(self, alike: DemandClass) -> frozenset[int]:
-        """When such leases may begin at the soonest, on whichever hosts."""
+        """Return the earliest instants at which such leases may start, on any hosts."""
         found = self._instants_of.get(alike)
         if found is None:
             if alike.moved_after is not None:
@@ -74,7 +73,7 @@ class QueueFilter:
         return found
 
     def _instants_with_any_image(self, alike: DemandClass, seconds: int) -> frozenset[int]:
-        """The same for leases with any image that takes so many seconds to bring."""
+        """Return the same for leases with any image that takes ``seconds`` to transfer."""
         found = self._with_any_image.get(seconds)
         if found is None:
             instants = possible_instants(self._context.plan, alike.request, any_image=True)
@@ -90,7 +89,7 @@ def _transfers_of(plan: Plan) -> tuple[Transfer, ...]:
 
 
 def _are_too_short(windows: list[int], need: QueuedDemand) -> bool:
-    """Whether none of the windows is long enough.
+    """Return whether the window for the lease's number of VMs is too short.
 
     :param windows: seconds for which n VMs fit, for n = 1, 2, ...
     """
@@ -98,9 +97,9 @@ def _are_too_short(windows: list[int], need: QueuedDemand) -> bool:
 
 
 def _longest(availability: Availability, alike: DemandClass, instants: frozenset[int]) -> list[int]:
-    """Seconds for which n VMs of such leases fit from some of the instants on, for n = 1, 2, ...
+    """Return for how many seconds n VMs of such leases fit from one of the instants on, for n = 1, 2, ...
 
-    Of leases whose VMs are not all alike: for which they fit together, as the only entry.
+    For leases with several node sets, return the seconds for which all of them fit together as the only entry.
     """
     if len(alike.demands) == 1:
         return longest_windows(availability, alike.demands[0], instants)
@@ -108,7 +107,7 @@ def _longest(availability: Availability, alike: DemandClass, instants: frozenset
 
 
 def need_of(context: PlanningContext, lease: Lease) -> QueuedDemand:
-    """What a best-effort lease waits for."""
+    """Return the queued demand of a best-effort lease."""
     request = lease.request
     known = context.plan.needs.get(request.lease_id)
     resuming = lease.saved_on is not None
@@ -127,7 +126,7 @@ def need_of(context: PlanningContext, lease: Lease) -> QueuedDemand:
 
 
 def whole_length(context: PlanningContext, request: LeaseRequest, remaining: int, *, resuming: bool) -> int:
-    """Seconds that are certainly enough to resume, run and shut down."""
+    """Return an upper bound of the seconds to resume, run and shut down."""
     longest = remaining + context.suspension.shutdown_time(request)
     return longest + context.resume_estimate(request) if resuming else longest
 
@@ -138,8 +137,8 @@ def _alike(context: PlanningContext, request: LeaseRequest, *, resuming: bool) -
     moved_after = None
     if resuming and migration_of(request, context.options) is Migration.YES:
         moved_after = migration_estimate(request, context.options)
-    # By the identity of arrays, which all node sets share that need the same of a host. They are kept with the entry,
-    # so that their ids stay their own.
+    # Node sets with the same needs share arrays, so the ids of the arrays identify the needs. The entry keeps the
+    # arrays alive, so their ids are not reused.
     needed = tuple((id(demand.amounts), id(demand.eligible), demand.per_host) for demand in demands)
     counts = () if len(demands) == 1 else tuple(demand.count for demand in demands)
     image = None if resuming else request.software

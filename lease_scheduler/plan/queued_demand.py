@@ -1,4 +1,4 @@
-"""What is remembered of leases in the queue, so that a long one costs little."""
+"""Queued demands: cached facts about leases in the queue, which make long queues cheap."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lease_scheduler.plan.demand import Demand
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DemandClass:
-    """Leases that could begin at the same instants, and need the same of a host; each has its number of VMs.
+    """A class of leases that could start at the same instants and need the same of a host, in different numbers of VMs.
 
-    :ivar demands: the node sets of one of them
-    :ivar needed: the same for all leases that need the same of a host, whatever else they wait for
-    :ivar request: the terms of the same one
-    :ivar moved_after: seconds after which its saved memory can have moved; none if it stays, or if nothing is saved
-    :ivar image_seconds: how long it takes to bring its image; none if that does not matter
+    :ivar demands: the demands of one of them
+    :ivar needed: key that is equal for all leases that need the same of a host, whatever else they wait for
+    :ivar request: the terms of that one
+    :ivar moved_after: seconds after which saved memory can have moved; None if it does not move, or nothing is saved
+    :ivar image_seconds: seconds to transfer the image; None if no image is needed
     """
 
     demands: tuple[Demand, ...]
@@ -31,12 +31,12 @@ class DemandClass:
 class QueuedDemand:
     """What a lease in the queue waits for.
 
-    :ivar accumulated: seconds that its VMs had run when this was found
-    :ivar resuming: whether something of it is saved
-    :ivar shortest: seconds, the shortest useful interval
-    :ivar longest: seconds, the longest interval that it can use
-    :ivar count: how many VMs it has, if they are all alike; else 1, for all of them together
-    :ivar alike: the leases like it
+    :ivar accumulated: seconds that its VMs had run when this was computed
+    :ivar resuming: whether its state is saved
+    :ivar shortest: length of the shortest useful interval in seconds
+    :ivar longest: length of the longest useful interval in seconds
+    :ivar count: number of VMs if they are identical; else 1, for all of them together
+    :ivar alike: its class of leases
     """
 
     accumulated: int

@@ -1,4 +1,4 @@
-"""What would become of a request: a dry run."""
+"""Quotes: dry runs that show what would become of a request."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from lease_scheduler.plan.trials import Counts, kinds_of, losing
 
 @dataclass(frozen=True)
 class Quote:
-    """What would become of a request if it came now.
+    """What would become of a request if it were made now.
 
-    :ivar lease: the lease as it would be, with the numbers of VMs and the reservations that it would get; none if it is
-        refused. Of a best-effort lease the reservation is the earliest place at present, without regard to those who
-        wait before it; it has none if there is no such place.
+    :ivar lease: the lease with the numbers of VMs and the holdings that it would get; None if the request would be
+        refused. For a best-effort lease the holding is the earliest place at present, without regard to leases before
+        it in the queue; it has none if there is no place.
     :ivar preempted: ids of leases that would lose some of what they hold, in the order of submission
-    :ivar preempted_kinds: how many of these there are of each kind
-    :ivar moved: ids of leases that would hold as much, but elsewhere or at another time
-    :ivar queue_position: of a best-effort lease, how many wait before it
-    :ivar refusal: why it is refused, none if it is granted
-    :ivar suspension_hours: node-hours in which others would be suspended and resumed for it
-    :ivar price: what it would cost, none if it is not priced
+    :ivar preempted_kinds: number of these leases of each kind
+    :ivar moved: ids of leases that would hold as much, but on other hosts or at another time
+    :ivar queue_position: for a best-effort lease, how many leases are before it in the queue
+    :ivar refusal: why it would be refused; None if it would be granted
+    :ivar suspension_hours: node-hours for which other leases would be suspended and resumed
+    :ivar price: what the lease would cost; None if it has no price
     """
 
     lease: Lease | None = None
@@ -45,7 +45,7 @@ class Quote:
 
     @property
     def granted(self) -> bool:
-        """Whether there is a place."""
+        """Whether the request would be granted."""
         return self.refusal is None
 
 
@@ -58,11 +58,11 @@ def quote(
     least: tuple[int, ...] | None = None,
     earliest: int | None = None,
 ) -> Quote:
-    """What the planner would do for a request; the plan is as it was.
+    """Return what the planner would do for a request. The plan does not change.
 
-    :param sequence: the position that it would have in the order of submission
-    :param least: for each node set the fewest VMs that will do, if not all
-    :param earliest: no best-effort lease begins before this instant, ``now`` if none is given
+    :param sequence: the position that the lease would have in the order of submission
+    :param least: for each node set, the smallest acceptable number of VMs; None means all of them
+    :param earliest: a best-effort lease does not start before this instant, by default ``now``
     """
     plan = planner.plan
     smallest = request if least is None else with_counts(request, least)
@@ -104,9 +104,10 @@ def quote(
 
 
 def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: int) -> str:
-    """Say when a second lease could have the nodes that a running reservation does not get at once, or nothing.
+    """Return a hint when a second lease could get the nodes that a running reservation cannot have now, or "".
 
-    A run does not wait for others to be suspended, as a start does, so its terms stay as they are.
+    A start can wait until other leases are suspended, a running lease cannot. So a second lease may be granted although
+    more nodes for the first one are refused.
     """
     wanted = [
         replace(more, count=more.count - has.count)
@@ -122,11 +123,11 @@ def more_nodes_beside(planner: Planner, lease: Lease, terms: LeaseRequest, now: 
         return ""
     wait = found.lease.holdings[0].run_start - now
     nodes = request.node_count
-    return f"; a lease of its own with the {nodes} additional nodes would be granted, starting {wait} s from now"
+    return f"; a separate lease with the {nodes} additional nodes would be granted, starting {wait} s from now"
 
 
 def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[int, ...]) -> LeaseRequest:
-    """A best-effort request for as many VMs as the empty site could hold; the least of them must fit."""
+    """Return a best-effort request with as many VMs as the empty site could hold; the smallest numbers must fit."""
     granted = most_that_fits(request, least, lambda tried: too_large(context, tried) is None)
     return request if granted is None else granted
 
@@ -134,7 +135,7 @@ def most_on_site(context: PlanningContext, request: LeaseRequest, least: tuple[i
 def refusal_of(
     planner: Planner, request: LeaseRequest, now: int, error: NotPlannableError, *, may_preempt: bool = True
 ) -> Refusal:
-    """Why there was no place, from the error that said so and the plan.
+    """Return why there was no place, from the error and the plan.
 
     :param may_preempt: as in ``explain``
     """

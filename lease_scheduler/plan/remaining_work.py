@@ -1,4 +1,4 @@
-"""What is left of a lease: the rest of a deadline lease by its deadline, and the states that go with a place."""
+"""Remaining work: planning the rest of a deadline lease by its deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.plan.preemption import remaining_before, yet_to_run
 
 
 def with_place(lease: Lease, *holdings: Holding) -> Lease:
-    """A pending or queued lease, or one whose memory is saved, with hosts."""
+    """Return a pending, queued or suspended lease with holdings and in the state that goes with them."""
     if lease.state in SUSPENDED_STATES:
         states = () if lease.state is LeaseState.SUSPENDED_SCHEDULED else (LeaseState.SUSPENDED_SCHEDULED,)
         return lease.to(*states, holdings=holdings)
@@ -22,7 +22,7 @@ def with_place(lease: Lease, *holdings: Holding) -> Lease:
 
 
 def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
-    """Plan what is left of a deadline lease after the reservations that it still has, the whole of it by its deadline.
+    """Plan the rest of a deadline lease after its present holdings, all of it by its deadline.
 
     :raises NotPlannableError: there is no place in time
     """
@@ -41,14 +41,14 @@ def plan_rest(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
     assert request.deadline is not None
     holding = place_whole(context, request, remaining, saved_on, earliest, request.deadline)
     if holding is None:
-        raise NotPlannableError(f"no place for the rest of lease {lease.lease_id} before its deadline")
+        raise NotPlannableError(f"no place for the rest of lease {lease.lease_id} by its deadline")
     if last is not None:
         return context.plan.put(replace(lease, holdings=(*lease.holdings, holding)))
     return context.plan.put(with_place(lease, holding))
 
 
 def plan_again(context: PlanningContext, lease: Lease, earliest: int) -> Lease:
-    """Plan a deadline lease whose last place was taken away, as a whole or what comes after its other places.
+    """Plan a deadline lease again whose last holding was taken away: all of it, or what follows its other holdings.
 
     :raises NotPlannableError: there is no place in time
     """

@@ -1,4 +1,4 @@
-"""When a reservation would be granted: on what is free, and on what others make room on."""
+"""Reservable windows: when a reservation would be granted, with and without preemption."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Trials
 from lease_scheduler.plan.windows import Window, Windows, maximal, windows
 
-#: Trials of one question. Each costs about as much as a request does.
+#: Maximum number of trials for one query. Each costs about as much as a request.
 _TRIALS = 60
-#: Seconds from the beginning of a window on in which leases may need to leave it.
+#: Within how many seconds from the start of a window a later start is tried, as leases need time to leave.
 _LONGEST_NOTICE = 3_600
 
 
@@ -19,8 +19,8 @@ _LONGEST_NOTICE = 3_600
 class Room:
     """When there is room for the nodes of a reservation.
 
-    :ivar reservable: with preemption, as far as it is allowed; each window is for a reservation that begins with it
-    :ivar free: without any
+    :ivar reservable: windows with preemption, as far as it is allowed; each is for a reservation that starts with it
+    :ivar free: windows without preemption
     """
 
     reservable: Windows
@@ -30,15 +30,15 @@ class Room:
 def room(planner: Planner, node_set: NodeSet, start: int, end: int, duration: int, now: int) -> Room:
     """Return the windows within ``[start, end)`` of at least ``duration`` seconds.
 
-    What may be preempted for is tried, window by window from the first one on; where that becomes too much work, only
-    what is free is told of the rest.
+    Windows that need preemption are tried one by one, earliest first. When the maximum number of trials is reached,
+    only free windows are returned for the rest.
 
     :param start: not before ``now``
     """
     context = planner.context
     asked = LeaseRequest("availability", LeaseKind.RESERVATION, (node_set,), now, duration, start)
     shutdown = context.suspension.shutdown_time(asked)
-    # The servers of a reservation are stopped behind its end.
+    # The shutdown comes after the end of the reservation and needs the hosts as well.
     free = windows(context, node_set, start, end + shutdown, duration + shutdown)
     trials = Trials(planner, now, _TRIALS)
     emptied = trials.emptied(asked, start)
@@ -64,9 +64,9 @@ def room(planner: Planner, node_set: NodeSet, start: int, end: int, duration: in
 
 
 def _window(trials: Trials, asked: LeaseRequest, most: LeaseRequest, first: int, last: int) -> Window | None:
-    """A window in which a reservation would be granted, within one in which it might be, or None.
+    """Return a window in which a reservation would be granted, within one in which it might be, or None.
 
-    :param most: as many nodes as might be had throughout
+    :param most: the request with as many nodes as might fit throughout
     """
     whole = trials.of(replace(most, start=first, duration=last - first))
     if whole is not None:

@@ -1,4 +1,7 @@
-"""How long suspending and resuming take, and when each VM's turn is (haizea F69-F74; Sotomayor 2010, section 7.1)."""
+"""Suspension model: how long suspending and resuming take, and in which order VMs take turns.
+
+Sotomayor 2010, section 7.1 (haizea F69-F74).
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,14 @@ from lease_scheduler.plan.options import Estimate, Exclusion, PlanningOptions, S
 
 
 class SuspensionModel:
-    """The time model of equations 7.1 and 7.2: saving memory at a rate, one VM after the other where they exclude each
-    other, plus an overhead per command. Times are whole seconds, rounded up per VM.
+    """The time model of equations 7.1 and 7.2.
+
+    Memory is saved at a rate, and VMs that exclude each other take turns; each command adds an overhead. Times are
+    whole seconds, rounded up per VM.
 
     :param options: rates, exclusion, overheads
-    :param share_of_host: how much of a resource class a VM of a node set can use that does not name the class, such as
-        the memory of an exclusive host; 0 of each by default
+    :param share_of_host: returns how much of a resource class a VM can use if its node set does not name the class,
+        such as the memory of an exclusive host; by default 0
     """
 
     def __init__(self, options: PlanningOptions, share_of_host: Callable[[NodeSet, str], int] | None = None) -> None:
@@ -25,7 +30,7 @@ class SuspensionModel:
         self._share_of_host = share_of_host
 
     def can_suspend(self, request: LeaseRequest) -> bool:
-        """Whether the lease's state can be saved when it has to make room (haizea F51)."""
+        """Return whether the lease's state can be saved when it is preempted (haizea F51)."""
         kinds = self._options.suspension
         if not request.nodes or kinds is Suspension.NONE:
             return False
@@ -34,25 +39,31 @@ class SuspensionModel:
         return kinds is Suspension.ALL or request.node_count == 1
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
-        """Seconds to suspend all VMs, one host index per VM."""
+        """Return the seconds to suspend all VMs, given the host index of each."""
         return self._total(request, self._per_vm(request, suspend=True), assignment)
 
     def resume_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
-        """Seconds to resume all VMs, one host index per VM."""
+        """Return the seconds to resume all VMs, given the host index of each."""
         return self._options.resume_buffer + self._total(request, self._per_vm(request, suspend=False), assignment)
 
     def suspend_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
-        """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
+        """Return the estimated seconds to suspend all VMs before their hosts are known.
+
+        :param most_per_host: how many VMs of the lease may share a host
+        """
         return self._estimate(request, self._per_vm(request, suspend=True), most_per_host)
 
     def resume_estimate(self, request: LeaseRequest, most_per_host: int) -> int:
-        """Seconds to think with before the hosts are known; ``most_per_host`` VMs of the lease may share one."""
+        """Return the estimated seconds to resume all VMs before their hosts are known.
+
+        :param most_per_host: how many VMs of the lease may share a host
+        """
         return self._options.resume_buffer + self._estimate(
             request, self._per_vm(request, suspend=False), most_per_host
         )
 
     def threshold(self, request: LeaseRequest, most_per_host: int, *, resuming: bool) -> int:
-        """How long a run that ends in a suspension must last at least to be worth it (haizea F55)."""
+        """Return the minimum seconds for which a run that ends in a suspension is worthwhile (haizea F55)."""
         if not self.can_suspend(request):
             return 0
         if self._options.force_scheduling_threshold is not None:
@@ -63,16 +74,16 @@ class SuspensionModel:
         return ceil(safe * (1 + self._options.scheduling_threshold_factor))
 
     def shutdown_time(self, request: LeaseRequest) -> int:
-        """Seconds reserved after the run (haizea F72)."""
+        """Return the seconds for which hosts are held after the run, for the shutdown (haizea F72)."""
         if not self._options.shutdown_time or not request.nodes:
             return 0
         return self._options.shutdown_time + self._options.enactment_overhead * request.node_count
 
     def _per_vm(self, request: LeaseRequest, *, suspend: bool) -> list[tuple[int, int]]:
-        """(number of VMs, seconds for one of them) of each node set."""
+        """Return (number of VMs, seconds for one VM) for each node set."""
         options = self._options
         if request.preemption_mode is PreemptionMode.STOP:
-            # Nothing is copied; the guest is given time to end.
+            # Nothing is copied, but guests need time to shut down.
             return [(node_set.count, options.stop_time if suspend else 0) for node_set in request.nodes]
         fixed = options.override_suspend_time if suspend else options.override_resume_time
         rate = self._rate(request, suspend=suspend)
@@ -82,7 +93,7 @@ class SuspensionModel:
         ]
 
     def _rate(self, request: LeaseRequest, *, suspend: bool) -> float:
-        """MB/s at which the VMs of a lease are saved or loaded."""
+        """Return the MB/s at which the VMs of a lease are saved or loaded."""
         options = self._options
         rate, of_leaving = options.resume_rate, options.unshelve_rate
         if suspend:
@@ -95,13 +106,13 @@ class SuspensionModel:
         return (exclusion or options.exclusion) is Exclusion.GLOBAL
 
     def _saved_mb(self, request: LeaseRequest, node_set: NodeSet) -> int:
-        """MB that are saved of a VM."""
+        """Return how many MB of a VM are saved."""
         if request.preemption_mode.leaves_host and self._options.shelved_size is ShelvedSize.DISK:
             return self._used(node_set, DISK_GB) * 1024
         return self._used(node_set, MEMORY_MB)
 
     def _used(self, node_set: NodeSet, resource_class: str) -> int:
-        """How much of a resource class a VM uses at most."""
+        """Return the maximum amount of a resource class that a VM uses."""
         named = node_set.resources.get(resource_class, 0)
         return named or (0 if self._share_of_host is None else self._share_of_host(node_set, resource_class))
 
@@ -130,9 +141,9 @@ class SuspensionModel:
     def turns(
         self, request: LeaseRequest, assignment: Sequence[int], start: int, *, suspend: bool
     ) -> list[tuple[int, int, int]]:
-        """When each VM is suspended or resumed: (VM index, first second, first second after), from ``start`` on.
+        """Return when each VM is suspended or resumed, from ``start`` on: (VM index, first second, first second after).
 
-        VMs that exclude each other take turns (haizea F74): those of one host, or all of the lease.
+        VMs that exclude each other take turns (haizea F74): those on one host, or all of the lease.
         """
         durations = [seconds for number, seconds in self._per_vm(request, suspend=suspend) for _ in range(number)]
         takes_turns_everywhere = self._takes_turns_everywhere(request)

@@ -1,4 +1,4 @@
-"""What a request would be granted now, and which leases would be preempted for it."""
+"""Trials: whether a request would be granted now, and which leases would be preempted for it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lease_scheduler.plan.interfaces import Victim
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 
-#: Kinds of leases, each with how many of them; in the order of the kinds' names.
+#: Numbers of leases by kind, as (kind, number), in the order of the kinds' names.
 Counts = tuple[tuple[str, int], ...]
 
-#: Values put into the plan that are as much work as a trial without any.
+#: Number of values put into the plan that cost as much as a trial without any.
 _PUTS_OF_A_TRIAL = 10
 
 
@@ -27,8 +27,8 @@ _PUTS_OF_A_TRIAL = 10
 class Trial:
     """A request that would be granted.
 
-    :ivar place: the first place that it would have
-    :ivar preempted: leases that would lose some of what they hold, by kind
+    :ivar place: its first holding
+    :ivar preempted: number of leases of each kind that would lose some of what they hold
     """
 
     place: Holding
@@ -36,12 +36,12 @@ class Trial:
 
 
 class Trials:
-    """Asks the planner itself what it would grant, so that nothing is promised that it would refuse.
+    """Asks the planner what it would grant, so that nothing is suggested that it would then refuse.
 
-    The plan is as it was after each trial.
+    After each trial the plan is as it was.
 
-    :param limit: number of trials after which everything counts as refused, so that advice stays cheap; a trial in
-        which many leases are moved counts as several
+    :param limit: maximum number of trials, after which every request counts as refused; a trial that moves many leases
+        counts as several
     """
 
     def __init__(self, planner: Planner, now: int, limit: int) -> None:
@@ -56,7 +56,7 @@ class Trials:
         return self._left <= 0
 
     def of(self, request: LeaseRequest) -> Trial | None:
-        """Return what a reservation or deadline lease would be granted, or None."""
+        """Return the trial of a reservation or deadline lease that would be granted, or None."""
         if self._left <= 0:
             return None
         before = self._planner.plan.puts
@@ -70,7 +70,7 @@ class Trials:
             self._left -= 1 + (self._planner.plan.puts - before) // _PUTS_OF_A_TRIAL
 
     def _of_reservation(self, request: LeaseRequest) -> Trial:
-        """Ask only who would have to make room where that is enough, as having them make it is much more work."""
+        """Try a reservation. Victims are moved in the plan only if that is needed, as it costs much more."""
         start = request.start
         assert start is not None
         if start < self._now:
@@ -80,7 +80,7 @@ class Trials:
         with plan.trial():
             room = find_room(context, request, start, end, self._now, may_preempt=True)
             lost: Iterable[Lease] = room.in_the_way
-            # A deadline lease may be moved and lose nothing, and so may one that only stops its servers by then.
+            # Victims may lose nothing: deadline leases that are moved, and leases whose run is over by the start.
             if room.is_made or any(all(r.run_end <= start for r in lease.holdings) for lease in lost):
                 if not room.is_made:
                     make_room(context, room.in_the_way, start, end, self._now)
@@ -102,12 +102,12 @@ class Trials:
     def first_granted(
         self, request_at: Callable[[int], LeaseRequest], earliest: int, latest: int
     ) -> tuple[int, Trial] | None:
-        """Return an instant at which a request is granted but not one second before, or None.
+        """Return an instant at which a request is granted but not one second earlier, or None.
 
-        Steps that double find it soon where it is near, which it is where leases need time to make room.
+        The steps double, so an instant that is near is found quickly; it is near if leases only need time to leave.
 
-        :param request_at: the request that begins at an instant
-        :param latest: the last instant that is tried
+        :param request_at: returns the request that starts at an instant
+        :param latest: the last instant to try
         """
         refused, step = earliest, 1
         found = self.of(request_at(earliest))
@@ -134,11 +134,11 @@ class Trials:
         return granted, found
 
     def most(self, request_of: Callable[[int], LeaseRequest], enough: int, bound: int) -> tuple[int, Trial] | None:
-        """Return a number of which a request is granted while that of one more is refused, or None.
+        """Return a number for which a request is granted while it is refused for one more, or None.
 
-        :param request_of: the request for a number, of VMs or of seconds
-        :param enough: a number that needs no trial; only larger ones are returned
-        :param bound: the largest number that may be granted; it is tried first
+        :param request_of: returns the request for a number, of VMs or of seconds
+        :param enough: a number that is known to be granted; only larger ones are returned
+        :param bound: the largest number that might be granted; it is tried first
         """
         if bound <= enough:
             return None
@@ -156,17 +156,17 @@ class Trials:
         return best
 
     def emptied(self, request: LeaseRequest, start: int) -> Availability:
-        """Return the availability without any lease that might be preempted for a request from ``start`` on.
+        """Return the availability without the leases that might be preempted for a request from ``start`` on.
 
-        What does not fit even there is refused. What fits there may still be refused, because a lease cannot leave in
-        time: trials tell that.
+        A request that does not fit even there is refused. One that fits there may still be refused, because leases
+        cannot leave in time; only a trial tells.
         """
         return self._planner.plan.without(self.possible_victims(request, start), start)
 
     def possible_victims(self, request: LeaseRequest, start: int) -> list[Lease]:
         """Return the leases that hold something after ``start`` and might be preempted for a request from then on."""
         plan, preemption = self._planner.plan, self._planner.context.preemption
-        # Whoever may be preempted for a long request may be for a short one.
+        # A lease that may be preempted for a long request may be preempted for a short one.
         shortest = replace(request, duration=1)
         found = []
         for lease in plan.leases.values():
@@ -181,17 +181,17 @@ class Trials:
 
 
 def losing(changes: Iterable[tuple[Lease, Lease]]) -> list[Lease]:
-    """Return the leases of pairs of old and new values that have less of their run planned, or are interrupted."""
+    """Return the leases, out of pairs of old and new values, that lose some of their planned run or are interrupted."""
     return [old for old, new in changes if loses(old, new)]
 
 
 def loses(old: Lease, new: Lease) -> bool:
-    """Whether a lease has less of its run planned than before, or it is interrupted."""
+    """Return whether a lease loses some of its planned run or is interrupted."""
     return len(new.holdings) > len(old.holdings) or _planned_run(new) < _planned_run(old)
 
 
 def kinds_of(leases: Iterable[Lease]) -> Counts:
-    """Return how many leases there are of each kind."""
+    """Return the number of leases of each kind."""
     return tuple(sorted(Counter(lease.kind.value for lease in leases).items()))
 
 

@@ -1,4 +1,4 @@
-"""When is there room: all windows in which so many VMs fit for so long."""
+"""Windows: all maximal intervals in which a number of VMs fits."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.plan.trials import Counts
 class Window:
     """An interval with room.
 
-    :ivar start: its first second
-    :ivar end: the first second after it
-    :ivar count: VMs that fit at once during the whole of it, each staying where it is
-    :ivar preempted: leases that would be preempted by a reservation of so many VMs for the whole of it, by kind
+    :ivar start: first second
+    :ivar end: first second after the window
+    :ivar count: number of VMs that fit at once during the whole window, each on one host throughout
+    :ivar preempted: number of leases of each kind that a reservation of ``count`` VMs for all of it would preempt
     """
 
     start: int
@@ -33,9 +33,9 @@ class Window:
 class Windows:
     """When there is room.
 
-    :ivar windows: the maximal ones, by their start: none lies within another one, and none can be made longer without
-        losing VMs that are wanted; they may overlap
-    :ivar earliest: first instant from which the VMs that are wanted fit for as long as is wanted, none if never
+    :ivar windows: the maximal windows in the order of their starts: none lies within another, and none can be longer
+        for the requested number of VMs. They may overlap.
+    :ivar earliest: first instant from which the requested VMs fit for the requested duration; None if there is none
     """
 
     windows: tuple[Window, ...]
@@ -43,7 +43,7 @@ class Windows:
 
 
 def windows(context: PlanningContext, node_set: NodeSet, start: int, end: int, duration: int) -> Windows:
-    """All maximal windows within ``[start, end)`` in which the VMs of a node set fit for at least ``duration`` seconds.
+    """Return all maximal windows in ``[start, end)`` in which a node set fits for at least ``duration`` seconds.
 
     :param duration: seconds, at least 1
     """
@@ -61,19 +61,19 @@ def windows(context: PlanningContext, node_set: NodeSet, start: int, end: int, d
 
 
 def maximal(places: Places, count: int, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the maximal intervals in which so many VMs fit throughout.
+    """Return the maximal intervals in which ``count`` VMs fit throughout.
 
-    Every run of a free place is an interval. From an instant on, the VMs fit until the count-th latest end of the runs
-    that have begun by then, which grows only when another run begins: one pass over the runs by their beginning, with
-    the latest ends in a heap.
+    Each interval in which a place is free is a run. From an instant on, the VMs fit until the count-th latest end of
+    the runs that have begun by then. That end grows only when another run begins. So one pass over the runs in the
+    order of their begins is enough, with the latest ends in a heap.
     """
     begins, ends = _runs(places, count, start, end)
     if len(begins) < count:
         return []
-    # All that are open at the start are one step.
+    # All runs that are open at the start are handled in one step.
     at_start = int(begins.searchsorted(start, side="right"))
     latest = np.sort(ends[:at_start])[-count:].tolist()
-    # Too few runs are filled up with such that have ended already.
+    # If there are fewer than ``count`` of them, fill up with runs that have already ended.
     latest = [start] * (count - len(latest)) + latest
     heapify(latest)
     found: list[tuple[int, int]] = []
@@ -92,7 +92,7 @@ def maximal(places: Places, count: int, start: int, end: int) -> list[tuple[int,
 
 
 def _runs(places: Places, count: int, start: int, end: int) -> tuple[IntArray, IntArray]:
-    """Beginnings, ascending, and ends of the runs of free places within ``[start, end)``."""
+    """Return the begins, ascending, and the ends of the runs of free places within ``[start, end)``."""
     begins, ends = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for _, opened, closed in places.runs(count):
         within = (opened < end) & (closed > start)

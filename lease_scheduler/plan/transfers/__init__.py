@@ -1,4 +1,5 @@
-"""Disk images: when they are brought to hosts, and what hosts keep of them (haizea F60-F68; Sotomayor 2010, chapter 6).
+"""Disk images: when they are transferred to hosts, and which of them hosts keep.
 
-Plain values and functions of them; the plan holds one value of ``images.ImagePlan`` and replaces it.
+Sotomayor 2010, chapter 6 (haizea F60-F68). Values are immutable; the plan holds an ``images.ImagePlan`` and replaces
+it.
 """

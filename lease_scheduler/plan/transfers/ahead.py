@@ -1,7 +1,7 @@
-"""Which images are brought ahead to which hosts, where booting would bring them anyway (haizea F60-F62, F65, 7.2).
+"""Images that are brought to hosts ahead of a start, in clouds that otherwise bring them when servers boot.
 
-Unlike what ``images.ImagePlan`` plans, nothing here decides whether and when a lease gets hosts. It follows from what
-leases hold and from what hosts have, and is computed afresh when either has changed; nothing has to be remembered.
+See haizea F60-F62, F65. Unlike ``images.ImagePlan``, these transfers do not influence whether and when a lease gets
+hosts. They follow from what leases hold and which images hosts have, and are computed anew when either changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lease_scheduler.model.transfer import Transfer, TransferUser
 from lease_scheduler.plan.transfers.channel import Job, as_late_as_possible
 from lease_scheduler.plan.transfers.options import TransferOptions
 
-#: Nothing of the lease runs or is saved: it starts from its images.
+#: The lease neither runs nor has saved state: it starts from its images.
 FRESH = frozenset({LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY})
 
 #: Earlier than anything can be planned.
@@ -24,13 +24,15 @@ _LONG_AGO = -(2**60)
 
 @dataclass(frozen=True, slots=True)
 class ImageUse:
-    """Servers of a lease run from an image, or will.
+    """The use of an image by servers of a lease that run from it, or will.
 
-    :ivar hosts: numbers of their hosts
-    :ivar boot: when they boot
+    :ivar lease_id: the lease
+    :ivar image: the image
+    :ivar hosts: numbers of the servers' hosts
+    :ivar boot: when the servers boot
     :ivar until: when their run is planned to end
-    :ivar is_ahead: whether the image is to be there when they boot; else their boot brings it
-    :ivar is_running: whether they have booted; if they lack the image then they came to their hosts in another way
+    :ivar is_ahead: whether the image is to be there when they boot; else booting brings it
+    :ivar is_running: whether they have booted. Their host may lack the image even so, for example after a migration
     """
 
     lease_id: str
@@ -44,7 +46,7 @@ class ImageUse:
 
 @dataclass(frozen=True, slots=True)
 class ImageNeed:
-    """A host lacks an image when a lease boots there."""
+    """An image that a host lacks when a lease boots there."""
 
     host: int
     due: int
@@ -53,9 +55,9 @@ class ImageNeed:
 
 
 def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
-    """How a lease uses images, now or in its first run; none if it does not begin from them.
+    """Return how a lease uses images, now or in its first run; empty if it does not start from images.
 
-    :param preparation_time: seconds before the start of a reservation or deadline lease at which it boots
+    :param preparation_time: how many seconds before the start of a reservation or deadline lease its servers boot
     """
     if not lease.holdings or not lease.request.image_ids:
         return ()
@@ -63,7 +65,7 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
     promised = lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
     if lease.state in FRESH:
         boot = first.run_start - preparation_time if promised else first.run_start
-        # What the consumer may not want in the end is not worth the trouble, and what has begun to boot has no use.
+        # Offers may be declined, and servers that have begun to boot bring their images themselves.
         is_ahead = promised and not lease.is_offered and not lease.is_prepared
         is_running = False
     elif lease.active_since is not None:
@@ -78,10 +80,12 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
 
 
 def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: int) -> list[ImageNeed]:
-    """When a host lacks an image that it needs, by all uses of the image there; it keeps it for a while after each.
+    """Return when a host lacks an image that it needs.
 
-    :param kept_until: until when the host keeps the image without them, none if it does not have it
-    :param age: seconds for which it keeps it after its use
+    :param host: number of the host
+    :param uses: all uses of the image on the host
+    :param kept_until: until when the host keeps the image without these uses; None if it does not have the image
+    :param age: seconds for which a host keeps an image after a use
     """
     found = []
     until = _LONG_AGO if kept_until is None else kept_until
@@ -94,12 +98,12 @@ def lacking(host: int, uses: Iterable[ImageUse], kept_until: int | None, age: in
 
 
 def planned(needs: Mapping[DiskImage, Sequence[ImageNeed]], options: TransferOptions, now: int) -> tuple[Transfer, ...]:
-    """Transfers for all needs, one after the other from now on, each as late as its due date and those behind it allow.
+    """Return transfers for all needs, one after the other from now on, each as late as due dates allow.
 
-    Those of the same image that would overlap are one. What cannot be there in time begins as soon as it can: what a
-    host has by then its boot need not bring.
+    Transfers of the same image that would overlap are merged. A transfer that cannot be over in time begins as soon as
+    possible, as hosts that get the image before the boot still profit.
 
-    :return: in the order of their starts; their numbers count from 0
+    :return: in the order of their starts, numbered from 0
     """
     transfers = [transfer for image, of_image in needs.items() for transfer in _merged(image, of_image, options, now)]
     transfers.sort(key=lambda transfer: (transfer.due, transfer.image.image_id))
@@ -115,7 +119,7 @@ def planned(needs: Mapping[DiskImage, Sequence[ImageNeed]], options: TransferOpt
 
 
 def _merged(image: DiskImage, needs: Sequence[ImageNeed], options: TransferOptions, now: int) -> list[Transfer]:
-    """The transfers of an image, without regard to others."""
+    """Return the transfers of one image, without regard to other images."""
     groups: list[list[ImageNeed]] = []
     for need in sorted(needs, key=lambda need: (need.due, need.host)):
         if need.due <= now:

@@ -1,20 +1,20 @@
-"""When the repository's channel is free: one transfer at a time (haizea F62; Sotomayor 2010, section 6.1)."""
+"""The repository's channel, which carries one transfer at a time (haizea F62; Sotomayor 2010, section 6.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-#: An interval ``[start, end)`` in which the channel is taken.
+#: An interval ``[start, end)`` in which the channel is in use.
 Block = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A transfer that may move.
+    """A transfer whose time is not fixed.
 
-    :ivar seconds: how long it takes
-    :ivar due: when it must be over
+    :ivar seconds: its duration
+    :ivar due: instant by which it must be over
     """
 
     seconds: int
@@ -22,7 +22,7 @@ class Job:
 
 
 def first_gap(blocks: Iterable[Block], seconds: int, since: int) -> int:
-    """The earliest instant from ``since`` on from which the channel is free for so many seconds."""
+    """Return the earliest instant from ``since`` on from which the channel is free for ``seconds``."""
     start = since
     for block_start, block_end in sorted(blocks):
         if block_start - start >= seconds:
@@ -32,9 +32,9 @@ def first_gap(blocks: Iterable[Block], seconds: int, since: int) -> int:
 
 
 def latest_gap(blocks: Iterable[Block], seconds: int, since: int, due: int) -> int | None:
-    """The latest instant from which the channel is free for so many seconds that are over by ``due``.
+    """Return the latest instant, not before ``since``, from which the channel is free for ``seconds``, or None.
 
-    :return: none if there is no such one from ``since`` on
+    The seconds are over by ``due``.
     """
     start = due - seconds
     for block_start, block_end in sorted(blocks, key=lambda block: block[1], reverse=True):
@@ -46,13 +46,13 @@ def latest_gap(blocks: Iterable[Block], seconds: int, since: int, due: int) -> i
 
 
 def as_late_as_possible(jobs: Sequence[Job], fixed: Sequence[Block], since: int) -> list[int] | None:
-    """Starts for all jobs, the one that is due last at the end, each as late as those behind it allow.
+    """Return starts for all jobs, in the order of their due dates and each as late as possible, or None.
 
-    Earliest due date first, pushed to the right; with an empty channel a transfer ends exactly when it is due. Of jobs
-    that are due at the same time the one that comes later in the sequence goes last.
+    This is earliest due date first, pushed to the right: with an empty channel a transfer ends exactly when it is due.
+    Jobs with the same due date keep their order in the sequence.
 
-    :param fixed: where the channel is taken by what does not move
-    :return: in the order of the jobs, none if one would have to begin before ``since``
+    :param fixed: intervals in which the channel is in use by transfers with a fixed time
+    :return: starts in the order of ``jobs``; None if one would have to begin before ``since``
     """
     order = sorted(range(len(jobs)), key=lambda index: jobs[index].due)
     starts = [0] * len(jobs)

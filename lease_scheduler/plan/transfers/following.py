@@ -1,4 +1,4 @@
-"""Images follow what leases hold: each change of a lease plans, moves or drops transfers (haizea F60)."""
+"""Keeping transfers in line with holdings: each change of a lease plans, moves or drops transfers (haizea F60)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.images import ImagePlan
 
-#: Nothing of the lease runs or is saved: it starts from its image.
+#: The lease neither runs nor has saved state: it starts from its image.
 _FRESH = frozenset({LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY})
 
-#: Somebody plans it just now, and can do without the place.
+#: The lease is being planned, so another place can be tried.
 _UNDECIDED = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 def followed(images: ImagePlan, old: Lease | None, new: Lease) -> tuple[ImagePlan, Lease]:
-    """The images after a lease got a new value, and that value in the state in which it waits for its image.
+    """Return the images after a lease got a new value, and that value in the state that goes with its image.
 
-    :raises NotInTimeError: a promise that is just being planned cannot have its image in time
+    :raises NotInTimeError: the lease is being planned, and cannot have its image in time
     """
     image = new.request.software
     lease_id = new.lease_id
@@ -59,18 +59,18 @@ def followed(images: ImagePlan, old: Lease | None, new: Lease) -> tuple[ImagePla
 
 
 def _may_come_back(images: ImagePlan, lease: Lease) -> bool:
-    """Whether untouched images are kept for a lease that lost its place.
+    """Return whether images stay for a lease that lost its place before it started.
 
-    Who is planned again loses them if the operator wants it so. Who was sent back to the queue does not: transfers that
-    are late again and again would keep a short lease from ever starting.
+    A lease that is planned again loses them if the operator has set that. A lease that went back to the queue keeps
+    them: otherwise repeated late transfers could keep a short lease from ever starting.
     """
     return images.options.keep_replanned or lease.state is LeaseState.QUEUED
 
 
 def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
-    """A lease with a place in the state that says whether its image is there."""
+    """Return a lease that has a place in the state that tells whether its image is there."""
     if is_waiting and lease.state is LeaseState.READY:
-        # One that was ready and is planned anew on other hosts: the state machine would have it pass through pending.
+        # A ready lease was planned anew on other hosts. The state machine has this transition only through pending.
         return replace(lease, state=LeaseState.SCHEDULED)
     if not is_waiting and lease.state is not LeaseState.READY:
         return lease.to(LeaseState.READY, reason=lease.reason)
@@ -78,7 +78,7 @@ def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
 
 
 def _is_alike(old: Lease, new: Lease) -> bool:
-    """Whether nothing changed that says where the lease's VMs are or will be."""
+    """Return whether nothing changed that determines where the lease's VMs are or will be."""
     return (
         old.holdings == new.holdings
         and old.saved_on == new.saved_on
@@ -88,9 +88,10 @@ def _is_alike(old: Lease, new: Lease) -> bool:
 
 
 def _is_being_planned(old: Lease | None, new: Lease) -> bool:
-    """Whether whoever puts the lease can look for another place, or refuse it.
+    """Return whether the caller can try another place for the lease, or refuse it, if its image would be late.
 
-    A deadline lease is planned under watch always; what holds an interval keeps it even if its image comes late.
+    That is always so for a deadline lease without a place. A lease that already has a place keeps it even if its image
+    is late.
     """
     if old is None or old.holdings:
         return False
@@ -98,7 +99,7 @@ def _is_being_planned(old: Lease | None, new: Lease) -> bool:
 
 
 def _needed(lease: Lease) -> tuple[Mapping[int, int], frozenset[int]]:
-    """Hosts that need the image, each with when its first VM starts from it, and hosts that have disks of the lease."""
+    """Return hosts that need the image, with the start of their first VM, and hosts that have disks of the lease."""
     starts: dict[int, int] = {}
     disks: frozenset[int] = frozenset()
     fresh = lease.state in _FRESH
@@ -111,6 +112,6 @@ def _needed(lease: Lease) -> tuple[Mapping[int, int], frozenset[int]]:
         if fresh:
             for host in holding.assignment:
                 starts.setdefault(host, holding.run_start)
-        # Work that is lost starts from the image once more.
+        # A lease whose work is lost starts from the image again.
         fresh = holding.closing is Closing.KILL
     return starts, disks

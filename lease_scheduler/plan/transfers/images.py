@@ -1,4 +1,7 @@
-"""Which images are where, and which are on their way (haizea F60-F66; Sotomayor 2010, chapter 6)."""
+"""The image plan: which images hosts have, and which transfers are planned.
+
+Sotomayor 2010, chapter 6 (haizea F60-F66).
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ class NotInTimeError(LeaseSchedulerError):
 
 @dataclass(frozen=True)
 class ImagePlan:
-    """What hosts have of images and what is planned to be brought to them; a value that is replaced, never changed.
+    """The images on hosts and the transfers to them, as an immutable value. Methods return changed copies.
 
-    :ivar options: what the operator set
-    :ivar now: nothing that is planned begins before this instant
-    :ivar transfers: planned and going on, in the order of their starts
-    :ivar pools: host number -> images that it keeps
+    :ivar options: options set by the operator
+    :ivar now: no transfer is planned to begin before this instant
+    :ivar transfers: transfers that are planned or going on, in the order of their starts
+    :ivar pools: host number -> images that the host keeps
     :ivar copies: lease id -> hosts that have the image for this lease alone
     :ivar claims: lease id -> hosts where the image is, or will be in time, for the lease
-    :ivar holding: image id -> hosts that keep it
-    :ivar reused: lease id -> number of hosts where it found its image
-    :ivar shared: lease id -> number of hosts to which somebody else's transfer brings its image
-    :ivar evicted: images that had to make room so far
+    :ivar holding: image id -> hosts that keep the image
+    :ivar reused: lease id -> number of hosts where the lease found its image
+    :ivar shared: lease id -> number of hosts to which another lease's transfer brings its image
+    :ivar evicted: number of images evicted so far
     :ivar next_number: number of the next transfer
     """
 
@@ -55,16 +58,16 @@ class ImagePlan:
     # -- questions -------------------------------------------------------------------------------------
 
     def hosts_with(self, image: DiskImage, lease_id: str) -> frozenset[int]:
-        """Hosts on which a lease finds the image at once."""
+        """Return the hosts on which a lease finds the image now."""
         return self.holding.get(image.image_id, _NOWHERE) | self.copies.get(lease_id, _NOWHERE)
 
     def hosts_with_or_soon(self, image: DiskImage, lease_id: str) -> frozenset[int]:
-        """Hosts that have the image or will have it by what is planned."""
+        """Return the hosts that have the image or will have it according to the plan."""
         coming = (transfer.hosts for transfer in self.transfers if transfer.image == image)
         return self.hosts_with(image, lease_id).union(*coming)
 
     def outstanding(self, lease_id: str, hosts: Iterable[int]) -> bool:
-        """Whether a lease still waits for its image on one of the hosts."""
+        """Return whether a lease still waits for its image on one of the hosts."""
         wanted = frozenset(hosts)
         return any(
             user.lease_id == lease_id and not wanted.isdisjoint(user.hosts)
@@ -73,21 +76,21 @@ class ImagePlan:
         )
 
     def arrival(self, lease_id: str) -> int | None:
-        """When the last transfer that a lease waits for ends, none if it waits for none."""
+        """Return when the last transfer that a lease waits for ends, or None."""
         return self._arrivals.get(lease_id)
 
     def transfer(self, number: int) -> Transfer | None:
-        """A transfer by its number, none if it is over or not wanted any more."""
+        """Return the transfer with this number, or None if it is over or was dropped."""
         return next((transfer for transfer in self.transfers if transfer.number == number), None)
 
     def next_start(self) -> int | None:
-        """When the next transfer is to begin; none if one is going on or none is planned."""
+        """Return when the next transfer is to begin, or None if one is going on or none is planned."""
         if any(transfer.has_begun for transfer in self.transfers):
             return None
         return self.transfers[0].start if self.transfers else None
 
     def soonest_end(self, image: DiskImage, hosts: int) -> int:
-        """When a transfer that is planned now would be over at the earliest, without moving any other one."""
+        """Return the earliest end of a transfer that is planned now, without moving others."""
         seconds = self.options.seconds(image, hosts)
         if seconds not in self._soonest_ends:
             self._soonest_ends[seconds] = first_gap(self._blocks(), seconds, self.now) + seconds
@@ -95,7 +98,7 @@ class ImagePlan:
 
     @cached_property
     def _soonest_ends(self) -> dict[int, int]:
-        """Length -> end of a transfer that is planned now, where somebody asked: a whole queue asks the same."""
+        """Cache of ``soonest_end`` by duration; leases of a queue mostly need the same."""
         return {}
 
     @cached_property
@@ -109,18 +112,18 @@ class ImagePlan:
 
     @cached_property
     def ends(self) -> Mapping[DiskImage, tuple[int, ...]]:
-        """Image -> when each of its transfers ends, for the images that have any."""
+        """Image -> ends of its transfers, for images that have any."""
         found: dict[DiskImage, tuple[int, ...]] = {}
         for transfer in self.transfers:
             found[transfer.image] = (*found.get(transfer.image, ()), transfer.end)
         return found
 
     def can_be_there(self, image: DiskImage, hosts: int, due: int) -> bool:
-        """Whether a transfer can be put before an instant, perhaps by moving others."""
+        """Return whether a transfer can be over by an instant, possibly by moving others."""
         return self._late_start(self.options.seconds(image, hosts), due) is not None
 
     def _blocks(self) -> list[Block]:
-        # What should be over and is not takes the channel for a moment more.
+        # A transfer that is overdue still occupies the channel; how long is unknown, so assume one more second.
         return [(transfer.start, max(transfer.end, self.now + 1)) for transfer in self.transfers]
 
     def _movable(self) -> list[Transfer]:
@@ -131,7 +134,7 @@ class ImagePlan:
         ]
 
     def _late_start(self, seconds: int, due: int) -> tuple[int, dict[int, int]] | None:
-        """Where a new transfer goes, and the new starts of others by number; none if it cannot be over by ``due``."""
+        """Return the latest start of a new transfer and new starts of others by number, or None if it would be late."""
         movable = self._movable()
         numbers = {transfer.number for transfer in movable}
         fixed = [
@@ -144,7 +147,7 @@ class ImagePlan:
         if starts is not None:
             moved = {transfer.number: start for transfer, start in zip(movable, starts[:-1], strict=True)}
             return starts[-1], moved
-        # Between fixed transfers earliest-due-first may fail where there is a gap all the same.
+        # With fixed transfers, earliest due date first may fail although there is a gap.
         start = latest_gap(self._blocks(), seconds, self.now, due)
         return None if start is None else (start, {})
 
@@ -160,14 +163,14 @@ class ImagePlan:
         is_flexible: bool,
         may_be_late: bool,
     ) -> ImagePlan:
-        """With the image on its way to where a lease needs it, as far as it is not there (haizea F60, F65, F66).
+        """Return the plan with the image transferred to where a lease needs it (haizea F60, F65, F66).
 
         :param needs: host number -> when the image must be there
         :param until: when the lease's run is planned to end
-        :param is_flexible: whether its own transfer goes as late as possible and may move, as for promises with a
-            start; otherwise it takes the first gap and may join the multicast of somebody else
-        :param may_be_late: whether it is planned even if it cannot be there in time
-        :raises NotInTimeError: it cannot be there in time
+        :param is_flexible: whether its own transfer goes as late as possible and may move, as for leases with a start;
+            otherwise it takes the first gap, and the lease may join the multicast of another one
+        :param may_be_late: whether to plan the transfer even if the image cannot be there in time
+        :raises NotInTimeError: the image cannot be there in time
         """
         here = self.hosts_with(image, lease_id) & needs.keys()
         missing = {host: due for host, due in needs.items() if host not in here}
@@ -187,7 +190,7 @@ class ImagePlan:
     def _joined(
         self, lease_id: str, image: DiskImage, missing: Mapping[int, int], until: int, *, is_flexible: bool
     ) -> tuple[ImagePlan, dict[int, int]]:
-        """The lease as a user of transfers that are planned anyway, and the hosts that these do not serve."""
+        """Add the lease to transfers that are planned anyway; return also the hosts that these do not serve."""
         left = dict(missing)
         if not left or not self.options.avoid_redundant:
             return self, left
@@ -195,7 +198,7 @@ class ImagePlan:
         for index, transfer in enumerate(transfers):
             if transfer.image != image:
                 continue
-            # A multicast that has not begun goes to more hosts at no cost.
+            # Adding hosts to a multicast that has not begun costs nothing.
             any_host = not is_flexible and not transfer.has_begun and self.options.mechanism is Mechanism.MULTICAST
             served = {
                 host: due for host, due in left.items() if transfer.end <= due and (any_host or host in transfer.hosts)
@@ -216,7 +219,7 @@ class ImagePlan:
         is_flexible: bool,
         may_be_late: bool,
     ) -> ImagePlan:
-        """With a transfer of its own for the hosts that nothing else serves."""
+        """Return the plan with a new transfer to the hosts that no other transfer serves."""
         seconds = self.options.seconds(image, len(missing))
         due = min(missing.values())
         moved: dict[int, int] = {}
@@ -244,9 +247,9 @@ class ImagePlan:
         return replace(self, transfers=_ordered((*others, own)), next_number=self.next_number + 1)
 
     def released(self, lease_id: str, hosts: Iterable[int], *, keep_copies: bool = False) -> ImagePlan:
-        """Without a lease's need of hosts; what they keep stays there until the room is needed.
+        """Return the plan when a lease no longer needs its image on some hosts. Images in pools stay there.
 
-        :param keep_copies: whether copies for the lease alone stay, as it may come back
+        :param keep_copies: whether copies for this lease alone stay, because it may return
         """
         given_up = frozenset(hosts)
         pools = dict(self.pools)
@@ -261,7 +264,7 @@ class ImagePlan:
                 left for user in transfer.users if (left := _without_hosts(user, lease_id, given_up)) is not None
             )
             if transfer.has_begun:
-                # Nobody stops it, and what it brings is kept if it can be.
+                # A transfer that has begun is not stopped; its image is kept if there is room.
                 transfers.append(replace(transfer, users=users))
             elif users:
                 needed = frozenset().union(*(user.hosts for user in users))
@@ -282,12 +285,12 @@ class ImagePlan:
         )
 
     def forgotten(self, lease_id: str) -> ImagePlan:
-        """Without anything of a lease that has come to its end."""
+        """Return the plan without a lease that has ended."""
         everywhere = self.claims.get(lease_id, _NOWHERE) | self.copies.get(lease_id, _NOWHERE)
         return self.released(lease_id, everywhere) if everywhere else self
 
     def copied(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
-        """With disks of a lease on hosts to which its VMs have moved."""
+        """Return the plan with disks of a lease on hosts to which its VMs have moved."""
         there = frozenset(hosts)
         return replace(
             self,
@@ -296,7 +299,7 @@ class ImagePlan:
         )
 
     def without_other_copies(self, lease_id: str, hosts: Iterable[int]) -> ImagePlan:
-        """Without copies that a lease has left on hosts that are not its any more."""
+        """Return the plan without the copies of a lease on hosts other than these."""
         had = self.copies.get(lease_id, _NOWHERE)
         kept = had & frozenset(hosts)
         return self if kept == had else replace(self, copies=_with_hosts(self.copies, lease_id, kept))
@@ -304,11 +307,11 @@ class ImagePlan:
     # -- what happens ------------------------------------------------------------------------------------
 
     def at(self, now: int) -> ImagePlan:
-        """At a later instant."""
+        """Return the plan at a later instant."""
         return replace(self, now=now) if now > self.now else self
 
     def begun(self, number: int, now: int) -> ImagePlan:
-        """With a transfer that goes on, perhaps later than planned."""
+        """Return the plan when a transfer has begun, possibly later than planned."""
         transfers = (
             replace(t, start=now, end=now + t.seconds, has_begun=True) if t.number == number else t
             for t in self.transfers
@@ -316,7 +319,7 @@ class ImagePlan:
         return replace(self, transfers=_ordered(transfers))
 
     def failed(self, number: int) -> ImagePlan:
-        """Without a transfer that came to nothing; its users have to be provided for once more."""
+        """Return the plan without a transfer that failed. The caller has to provide for its users again."""
         lost = self.transfer(number)
         if lost is None:
             return self
@@ -326,9 +329,9 @@ class ImagePlan:
         return replace(self, transfers=tuple(t for t in self.transfers if t is not lost), claims=claims)
 
     def ended(self, number: int) -> ImagePlan:
-        """With the image of a transfer on its hosts (algorithm 6).
+        """Return the plan when a transfer has ended and its image is on its hosts (algorithm 6).
 
-        A host without room for it in its pool has it for the leases that wait for it, and for them alone.
+        If the pool of a host has no room for the image, the host has it only for the leases that wait for it.
         """
         done = self.transfer(number)
         if done is None:
@@ -363,7 +366,7 @@ class ImagePlan:
         )
 
     def host_lost(self, host: int) -> ImagePlan:
-        """Without anything that a host had."""
+        """Return the plan without all images of a host."""
         pools = dict(self.pools)
         users = {user for entry in pools.pop(host, ()) for user in entry.users}
         users |= {lease_id for lease_id, hosts in self.copies.items() if host in hosts}
@@ -380,7 +383,7 @@ def _ordered(transfers: Iterable[Transfer]) -> tuple[Transfer, ...]:
 
 
 def _without_hosts(user: TransferUser, lease_id: str, hosts: frozenset[int]) -> TransferUser | None:
-    """A user that does not need some hosts any more, none if no host is left."""
+    """Return a user without some of its hosts, or None if no host is left."""
     if user.lease_id != lease_id:
         return user
     left = user.hosts - hosts

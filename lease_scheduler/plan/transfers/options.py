@@ -1,4 +1,4 @@
-"""What an operator sets about image transfers, as plain values."""
+"""Options of image transfers as plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Mechanism(Enum):
 
 
 class Reuse(Enum):
-    """What happens to an image when nobody needs it any more (haizea F63)."""
+    """What happens to an image that no lease needs any longer (haizea F63)."""
 
     NONE = "none"
     IMAGE_CACHES = "image-caches"
@@ -30,14 +30,14 @@ class TransferOptions:
     :ivar bandwidth: Mb/s of the image repository
     :ivar mechanism: whether hosts get an image at once or one after the other
     :ivar reuse: whether hosts keep images for later leases
-    :ivar cache_size_mb: MB that a host keeps of images, none if there is no limit
+    :ivar cache_size_mb: MB of images that a host keeps; None means no limit
     :ivar avoid_redundant: whether a lease may use a transfer that is planned for another one (haizea F65, F66)
-    :ivar force_seconds: seconds that a transfer takes in place of size / bandwidth, none to compute it (haizea F67)
-    :ivar keep_replanned: whether a lease that is planned again finds the images that were brought for its old place
-    :ivar copy_on_write: whether VMs share the image on their host, so that it is on the disk once (haizea F68)
-    :ivar required: whether a lease waits until its image is there; else its boot brings what is missing, and transfers
-        only see to it that there is little to bring
-    :ivar host_cache_age: if they are not required: seconds for which a host keeps an image that nobody uses
+    :ivar force_seconds: seconds that a transfer takes in place of size / bandwidth; None to compute it (haizea F67)
+    :ivar keep_replanned: whether images that were brought for a lease stay on its old hosts when it is planned again
+    :ivar copy_on_write: whether VMs on a host share the image, so that it is on the disk only once (haizea F68)
+    :ivar required: whether a lease waits for its image. If not, booting brings missing images, and transfers ahead of
+        the start only make the boot faster
+    :ivar host_cache_age: if not ``required``, seconds for which a host keeps an image that is not used
     """
 
     bandwidth: float = 1000.0
@@ -52,6 +52,6 @@ class TransferOptions:
     host_cache_age: int = 86_400
 
     def seconds(self, image: DiskImage, hosts: int) -> int:
-        """Seconds to bring an image to so many hosts, rounded up."""
+        """Return the seconds to transfer an image to ``hosts`` hosts, rounded up."""
         once = ceil(image.size_mb / (self.bandwidth / 8)) if self.force_seconds is None else self.force_seconds
         return once * hosts if self.mechanism is Mechanism.UNICAST else once

@@ -1,4 +1,4 @@
-"""The images that a host keeps (haizea F63; Sotomayor 2010, section 6.2, algorithm 6)."""
+"""Image pools: the images that a host keeps (haizea F63; Sotomayor 2010, section 6.2, algorithm 6)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class PooledImage(NamedTuple):
     """An image that a host keeps.
 
     :ivar image: the image
-    :ivar expires: when the last lease that was planned with it ends; it only grows
-    :ivar users: ids of the leases that need it now or later; while there is one it stays
+    :ivar expires: when the last lease that was planned with it ends; it never decreases
+    :ivar users: ids of the leases that need it now or later; the image stays while there is one
     """
 
     image: DiskImage
@@ -20,17 +20,17 @@ class PooledImage(NamedTuple):
     users: frozenset[str]
 
 
-#: What a host keeps, in the order in which it came.
+#: The images of a host in the order of their arrival.
 Pool = tuple[PooledImage, ...]
 
 
 def pooled(pool: Pool, image_id: str) -> PooledImage | None:
-    """The image in a pool, none if it is not there."""
+    """Return the image in a pool, or None."""
     return next((entry for entry in pool if entry.image.image_id == image_id), None)
 
 
 def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
-    """The pool with one more lease that needs an image, if that is there."""
+    """Return the pool with one more user of an image, if it has the image."""
     for index, entry in enumerate(pool):
         if entry.image.image_id == image_id:
             used = PooledImage(entry.image, max(entry.expires, until), entry.users | {lease_id})
@@ -39,7 +39,7 @@ def with_user(pool: Pool, image_id: str, lease_id: str, until: int) -> Pool:
 
 
 def without_user(pool: Pool, lease_id: str) -> Pool:
-    """The pool without a lease, which needs one image at most; the image stays."""
+    """Return the pool without a user. The image stays. A lease needs at most one image of a pool."""
     for index, entry in enumerate(pool):
         if lease_id in entry.users:
             left = PooledImage(entry.image, entry.expires, entry.users - {lease_id})
@@ -50,13 +50,13 @@ def without_user(pool: Pool, lease_id: str) -> Pool:
 def with_image(
     pool: Pool, image: DiskImage, users: frozenset[str], until: int, limit_mb: int | None
 ) -> tuple[Pool, int] | None:
-    """The pool with an image that has arrived.
+    """Return the pool with an image that has arrived and the number of images evicted for it, or None.
 
-    Images that nobody needs make room for it, the one that expires first before the others. Unlike in the author's
-    programs of 2010 the pool is within its limit with the new image, not just without it.
+    Images without users are evicted as needed, those that expire first before the others. Unlike in the author's
+    programs of 2010, the limit includes the new image.
 
-    :param limit_mb: MB that the pool may hold, none if as much as comes
-    :return: the pool and how many images were evicted; none if there is no room for the image
+    :param limit_mb: maximum MB in the pool; None means no limit
+    :return: None if there is no room for the image
     """
     known = pooled(pool, image.image_id)
     if known is not None:

@@ -1,4 +1,4 @@
-"""Hosts that have a lease's image come first (haizea F64; Sotomayor 2010, section 6.3)."""
+"""Host selection that prefers hosts with a lease's image (haizea F64; Sotomayor 2010, section 6.3)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lease_scheduler.plan.transfers.images import ImagePlan
 
 @dataclass(frozen=True)
 class HoldersFirst:
-    """The order of another policy, with hosts that have the image, or will have it by what is planned, before others.
+    """The order of another policy, but with hosts first that have the image or will have it according to the plan.
 
     :ivar selection: the other policy
-    :ivar images: what hosts have at present
+    :ivar images: returns the present images
     """
 
     selection: HostSelection
@@ -40,10 +40,10 @@ class HoldersFirst:
 
 @dataclass(frozen=True)
 class CachedFirst:
-    """The order of another policy, with hosts first that have, or will have, the most of a lease's images.
+    """The order of another policy, but with hosts first that have, or will have, the most of a lease's images.
 
     :ivar selection: the other policy
-    :ivar caches: what hosts have at present
+    :ivar caches: the image caches of hosts
     """
 
     selection: HostSelection
@@ -60,7 +60,7 @@ class CachedFirst:
 
 
 def _is_among(ranked: IntArray, hosts: Collection[int]) -> BoolArray:
-    """Which of the ranked hosts are among others, shape (ranked,)."""
+    """Return which of the ranked hosts are in ``hosts``, shape (ranked,)."""
     others = np.fromiter(hosts, dtype=np.int64, count=len(hosts))
     among: BoolArray = np.zeros(max(ranked.max(initial=0), others.max(initial=0)) + 1, dtype=bool)
     among[others] = True

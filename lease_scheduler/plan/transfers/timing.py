@@ -1,4 +1,4 @@
-"""From when on, or until when, hosts can have the image of a lease (haizea F60, F65, F66)."""
+"""Timing: when hosts can have the image of a lease (haizea F60, F65, F66)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lease_scheduler.plan.transfers.options import Mechanism
 
 
 def ready_at(images: ImagePlan, request: LeaseRequest, hosts: int) -> IntArray | None:
-    """The earliest instant at which each host can have a lease's image, shape (hosts,); none if it needs none.
+    """Return the earliest instant at which each host can have a lease's image, shape (hosts,), or None if it has none.
 
-    That is at once where it is; when a planned transfer ends that brings it there, or could; and when a transfer ends
-    that is planned now.
+    That is now if the host has the image. Otherwise it is the end of a planned transfer that brings it there or could,
+    or the end of a transfer that would be planned now.
     """
     image = request.software
     if image is None:
@@ -38,9 +38,9 @@ def ready_at(images: ImagePlan, request: LeaseRequest, hosts: int) -> IntArray |
 
 
 def possible_instants(images: ImagePlan, request: LeaseRequest, *, any_image: bool = False) -> list[int]:
-    """Instants among which are all those of ``ready_at``, found without a look at hosts, for a lease with an image.
+    """Return a superset of the instants of ``ready_at`` for a lease with an image, without looking at hosts.
 
-    :param any_image: and all those of leases with any other image that takes as long to bring
+    :param any_image: whether to include those for all other images that take as long to transfer
     """
     image = request.software
     assert image is not None
@@ -52,7 +52,7 @@ def possible_instants(images: ImagePlan, request: LeaseRequest, *, any_image: bo
 
 
 def usable_at(images: ImagePlan, request: LeaseRequest, start: int, hosts: int) -> BoolArray | None:
-    """On which hosts a lease that starts at a given instant can have its image then, shape (hosts,); none if on all."""
+    """Return which hosts can have a lease's image at a given start, shape (hosts,), or None if all can."""
     image = request.software
     if image is None or images.can_be_there(image, request.node_count, start):
         return None
@@ -66,9 +66,9 @@ def usable_at(images: ImagePlan, request: LeaseRequest, start: int, hosts: int) 
 
 
 def start_after_transfer(images: ImagePlan, request: LeaseRequest) -> int | None:
-    """When a lease can start that wants to do so at once and whose image is not there; none if it has to wait.
+    """Return when an immediate lease can start whose image has to be transferred first, or None.
 
-    Only a transfer that begins at once will do (Sotomayor 2010, section 6.1).
+    The transfer must be able to begin at once (Sotomayor 2010, section 6.1).
     """
     if request.software is None:
         return None

@@ -1,4 +1,4 @@
-"""How much of their disks hosts use for images (haizea F85)."""
+"""Disk usage of images on hosts (haizea F85)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lease_scheduler.plan.transfers.images import ImagePlan
 
 
 def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]:
-    """MB on each host: what its pool keeps, and a disk for each VM of a lease that has its image there.
+    """Return the MB used on each host: the images in its pool, and a disk for each VM that has its image there.
 
-    With copy-on-write a VM on a host whose pool has its image needs no disk of its own.
+    With copy-on-write, a VM on a host whose pool has its image needs no disk of its own.
 
     :param leases: live leases by id
     """
@@ -31,6 +31,6 @@ def disk_usage(images: ImagePlan, leases: Mapping[str, Lease]) -> dict[int, int]
         assigned = lease.saved_on or (lease.holdings[0].assignment if lease.holdings else ())
         vms = Counter(assigned)
         for host in hosts:
-            # A copy that waits for its lease to come back is there once.
+            # A copy that waits for its lease to return exists once.
             usage[host] += lease.request.software.size_mb * max(1, vms[host])
     return dict(usage)

@@ -41,7 +41,7 @@ def test_a_start_at_short_notice_waits_for_the_suspension_and_says_so(make: Make
     reserved = rest.lease("now", "reservation", count=2, start_date="now", end_date=end)
     told = _instant(reserved["start_date"])
     assert asked + 120 <= told <= asked + 120 + 600
-    assert "later than asked" in reserved["reason"]
+    assert "later than requested" in reserved["reason"]
     until(lambda: rest.state(reserved) == "active")
     assert rest.now() >= told
     view = rest.get(f"leases/{work['id']}")["lease"]

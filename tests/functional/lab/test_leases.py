@@ -202,7 +202,7 @@ def test_preempted_at_short_notice(service: Service, leases: list[Document], rec
     leases.append(reserved)
     told = in_epoch(reserved["start_date"])
     assert told > asked
-    assert "later than asked" in reserved["reason"]
+    assert "later than requested" in reserved["reason"]
     service.becomes(reserved, "active")
     assert [each["status"] for each in service.servers(service.ada)] == ["SHELVED_OFFLOADED"] * 4
     begun = service.became(reserved, "active")

@@ -78,5 +78,6 @@ def test_a_site_without_hosts_is_refused() -> None:
 
 def test_two_hosts_of_one_name_are_refused() -> None:
     """haizea F1: names are how a cloud is told which host is meant."""
-    with pytest.raises(InvalidValueError, match=r"^hosts: every host of a site needs a name of its own$"):
+    message = r"^hosts: two hosts of a site have the same name; names must be unique$"
+    with pytest.raises(InvalidValueError, match=message):
         Site.of([Host("a", SMALL), Host("a", LARGE)])

@@ -58,7 +58,7 @@ def test_which_hosts_match(text: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("gpu=yes", "not JSON"),
+        ("gpu=yes", "not valid JSON"),
         ("{}", "{} is not a condition"),
         ("3", "3 is not a condition"),
         ('"gpu"', "gpu is not a condition"),

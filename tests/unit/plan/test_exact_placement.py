@@ -164,7 +164,7 @@ def test_a_place_that_has_not_begun_is_given_up_at_once(make_planner: MakePlanne
     lease = _ready(planner, make_lease(BEST_EFFORT), Holding((0,), START, START, 4600, 4600))
     evicted = evict(planner.context, lease, START, NOW)
     assert (evicted.state, evicted.holdings) == (LeaseState.QUEUED, ())
-    assert "was preempted before it began" in evicted.reason
+    assert "was preempted before it started" in evicted.reason
     states = (LeaseState.SUSPENDING, LeaseState.SUSPENDED_PENDING, LeaseState.SUSPENDED_SCHEDULED)
     saved = planner.plan.put(
         replace(

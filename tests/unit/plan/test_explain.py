@@ -54,7 +54,7 @@ def test_a_refusal_names_hosts_and_every_nearest_term_that_fits(busy: Planner, m
     )
     assert refusal.message == (
         "nodes: no place for 2 nodes for 1000 s at that time; taken: host-1, host-2; "
-        "would fit: the same 1500 s later, 1 nodes, 500 s"
+        "would fit: the same terms 1500 s later, 1 nodes, 500 s"
     )
     for offer in refusal.alternatives:
         lease = make_lease(RESERVATION, offer.nodes, offer.duration, start=offer.start)
@@ -81,7 +81,7 @@ def test_a_start_in_the_past_is_what_is_wrong(busy: Planner, make_lease: MakeLea
     """haizea F50: the next start that would do is offered."""
     refusal = _refused(busy, make_lease, RESERVATION, 3, now=700, start=600, duration=500)
     assert (refusal.constraint, refusal.alternatives) == ("past", (Alternative("start", 2000, 3, 500),))
-    assert refusal.message == "start: has passed 100 s ago; would fit: the same 1400 s later"
+    assert refusal.message == "start: 100 s in the past; would fit: the same terms 1400 s later"
 
 
 def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -89,7 +89,7 @@ def test_nothing_similar_may_fit(make_planner: MakePlanner, make_lease: MakeLeas
     planner.plan.block(0, 0, FOREVER)
     refusal = _refused(planner, make_lease, RESERVATION, 1, start=10)
     assert refusal.alternatives == ()
-    assert refusal.message.endswith("taken: host-1; nothing similar fits either")
+    assert refusal.message.endswith("taken: host-1; nothing similar would fit")
 
 
 def test_of_many_taken_hosts_some_are_named(make_planner: MakePlanner, make_lease: MakeLease) -> None:
@@ -194,7 +194,7 @@ def test_what_can_be_had_by_preempting_is_offered_beside_what_is_free(
         Alternative("nodes", 100, 3, 500, victims),
     )
     assert refusal.message.endswith(
-        "would fit: the same 1000 s later (preempting 3 best-effort), the same 9900 s later, "
+        "would fit: the same terms 1000 s later (preempting 3 best-effort), the same terms 9900 s later, "
         "3 nodes (preempting 3 best-effort)"
     )
     without = explain(planner, make_lease(RESERVATION, 4, 500, start=100).request, 100, may_preempt=False)

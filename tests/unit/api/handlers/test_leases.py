@@ -181,7 +181,7 @@ def test_isolation_of_projects(app: Flask, member: Client) -> None:
             400,
             'Malformed requirements ["==", "$a", true]: ',
         ),
-        (body({**HOSTS, "hypervisor_properties": "gpu"}), 400, "Malformed requirements gpu: not JSON"),
+        (body({**HOSTS, "hypervisor_properties": "gpu"}), 400, "Malformed requirements gpu: not valid JSON"),
         (body({**INSTANCES, "affinity": "perhaps"}), 400, "reservations[0].affinity: must be true, false or null"),
         (body({**FLAVOR, "affinity": True}), 409, "reservations[0].affinity: a flavor:instance reservation has none"),
         (

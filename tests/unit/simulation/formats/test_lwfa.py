@@ -90,7 +90,10 @@ def test_attributes_are_taken_over() -> None:
         ((LeaseAnnotation("77", line=5),), "f.lwfa:5: no lease of workload 'w' has the id '77'"),
         (tuple(LeaseAnnotation(line=number) for number in range(1, 6)), "f.lwfa:5: one annotation more than workload"),
         ((LeaseAnnotation("2", deadline=10, line=3),), "f.lwfa:3: lease '2': deadline: must be at least"),
-        ((LeaseAnnotation("4", deadline=10, line=3),), "f.lwfa:3: lease '4': deadline: deadline leases need one"),
+        (
+            (LeaseAnnotation("4", deadline=10, line=3),),
+            "f.lwfa:3: lease '4': deadline: deadline leases need a deadline",
+        ),
     ],
 )
 def test_annotations_that_do_not_go_with_the_workload_name_their_line(
