@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NoReturn
 
-from lease_scheduler.engine.interfaces import Admission, OperationKind
+from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
@@ -23,6 +23,7 @@ from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
 from lease_scheduler.plan.remaining_work import plan_again
 from lease_scheduler.plan.trials import loses
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -50,7 +51,7 @@ class LeaseChanges:
     :param admission: which terms are considered at all
     """
 
-    def __init__(self, state: EngineState, admission: Admission) -> None:
+    def __init__(self, state: EngineState, admission: AdmissionPolicy) -> None:
         self._state = state
         self._admission = admission
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, OperationKind
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
@@ -24,6 +24,7 @@ from lease_scheduler.plan.explain import too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class EngineSteps:
     def __init__(
         self,
         state: EngineState,
-        admission: Admission,
+        admission: AdmissionPolicy,
         prices: Prices,
         offers: Offers,
         deviations: Deviations,

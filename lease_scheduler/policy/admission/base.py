@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy
 
 
-class AdmissionPolicy(ABC):
+class AdmissionPolicy(Policy):
     """Accepts or refuses requests before any planning.
 
     :param options: what the operator set for policies
     """
 
-    def __init__(self, options: PolicyOptions) -> None:
-        self.options = options
-
     @abstractmethod
     def refusal(self, request: LeaseRequest, now: int) -> str | None:
-        """Why a request is refused, naming the field and what would do; none if it is accepted."""
+        """Return why a request is refused, naming the field and what would be accepted; None accepts it."""
