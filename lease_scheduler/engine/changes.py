@@ -151,9 +151,10 @@ class LeaseChanges:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._admission.refusal(terms, now)
+        view = self._state.view(now)
+        refusal = self._admission.refusal(terms, now, view)
         # What the old terms would be refused for as well is no fault of the new ones, e.g. too short a notice by now.
-        if refusal is not None and self._admission.refusal(lease.request, now) is None:
+        if refusal is not None and self._admission.refusal(lease.request, now, view) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):

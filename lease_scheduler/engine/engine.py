@@ -172,7 +172,7 @@ class Engine:
         if least is not None:
             check_least(request, least)
         now = self._clock.now()
-        refusal = self._admission.refusal(request, now)
+        refusal = self._admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
@@ -220,7 +220,7 @@ class Engine:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._admission.refusal(terms, now)
+        refusal = self._admission.refusal(terms, now, self._state.view(now))
         if refusal is not None:
             raise NoPlaceError(Refusal("policy", refusal))
         placed = self._offers.exchange(lease, terms, now, least)

@@ -223,7 +223,8 @@ class EngineSteps:
             lease = state.put(made.to(LeaseState.PENDING))
             self.sequence += 1
             smallest = request if least is None else with_counts(request, least)
-            refusal = too_large(state.planner.context, smallest) or self._admission.refusal(request, now)
+            refusal = too_large(state.planner.context, smallest)
+            refusal = refusal or self._admission.refusal(request, now, state.view(now))
             if refusal is not None:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:

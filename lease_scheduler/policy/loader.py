@@ -10,7 +10,7 @@ from stevedore import DriverManager, ExtensionManager
 from stevedore.exception import NoMatches
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
 from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
@@ -70,6 +70,8 @@ def load_policy(family: str, name: str, options: PolicyOptions) -> Any:
     if not isinstance(policy, base):
         raise InvalidValueError(f"scheduling.policy_{family}", f"{name!r} does not extend {base.__name__}")
     policy.name = name
+    if isinstance(policy, AdmissionPolicy):
+        let_take_view(policy)
     return policy
 
 
