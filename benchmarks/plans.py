@@ -18,7 +18,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 
 DAY = 86_400
 #: Live leases lie in about so many seconds from now on.
@@ -44,8 +44,8 @@ def empty_planner(hosts: int) -> Planner:
     return Planner(
         Site.homogeneous(hosts, HOST),
         PlanningOptions(),
-        load_host_selection("greedy", options),
-        load_preemption("by-kind", options),
+        load_policy("host_selection", "greedy", options),
+        load_policy("preemption", "by-kind", options),
         deadline_preemption=True,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from oslo_config import cfg
@@ -10,16 +10,9 @@ from oslo_config import cfg
 from lease_scheduler.conf.values import policy_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
-from lease_scheduler.policy.loader import (
-    load_admission,
-    load_host_selection,
-    load_mapper,
-    load_penalty,
-    load_preemption,
-    load_pricing,
-)
+from lease_scheduler.policy.loader import FAMILIES, load_policy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
@@ -95,32 +88,24 @@ class Policies:
         :raises InvalidValueError: as when they were made; then all stay as they are
         """
         new = load_policies(self._conf)
-        new["pricing"].restore(learnt.get(new["pricing"].name, {}))
+        pricing = cast(PricingPolicy, new["pricing"])
+        pricing.restore(learnt.get(pricing.name, {}))
         for kind, policy in new.items():
             self._places[kind].put(policy)
 
 
-_LOADERS: dict[str, Callable[[str, PolicyOptions], Any]] = {
-    "admission": load_admission,
-    "preemption": load_preemption,
-    "host_selection": load_host_selection,
-    "mapper": load_mapper,
-    "penalty": load_penalty,
-}
-
-
-def load_policies(conf: cfg.ConfigOpts) -> dict[str, Any]:
-    """Return a new policy of each kind, as configured.
+def load_policies(conf: cfg.ConfigOpts) -> dict[str, Policy]:
+    """Return a new policy of each family, as configured.
 
     :raises InvalidValueError: there is none of that name, an option of it is wrong, or it is for simulations only
     """
     options = PolicyOptions(policy_options(conf))
-    found = {kind: load(conf.scheduling[f"policy_{kind}"], options) for kind, load in _LOADERS.items()}
-    name = conf.scheduling.policy_pricing
-    found["pricing"] = load_pricing(name, options)
-    if found["pricing"].needs_users_rates:
+    found = {family: load_policy(family, conf.scheduling[f"policy_{family}"], options) for family in FAMILIES}
+    pricing = cast(PricingPolicy, found["pricing"])
+    if pricing.needs_users_rates:
         raise InvalidValueError(
             "scheduling.policy_pricing",
-            f"{name} has to know what users would pay at most, which is known in simulations only; take another policy",
+            f"{pricing.name} has to know what users would pay at most, which is known in simulations only; take another"
+            " policy",
         )
     return found

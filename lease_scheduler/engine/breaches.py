@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lease_scheduler.engine.interfaces import Penalty, Recorder
+from lease_scheduler.engine.interfaces import Recorder
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
 #: Kinds that promise an interval.
 _FIXED_KINDS = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
@@ -26,7 +27,7 @@ class Breaches:
     :param tolerance: seconds by which the beginning of a lease may be late, or nodes may be missing
     """
 
-    def __init__(self, recorder: Recorder, policy: Penalty, tolerance: int = 0) -> None:
+    def __init__(self, recorder: Recorder, policy: PenaltyPolicy, tolerance: int = 0) -> None:
         self._recorder = recorder
         self._policy = policy
         self._tolerance = tolerance

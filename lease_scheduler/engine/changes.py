@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NoReturn
 
-from lease_scheduler.engine.interfaces import Admission, OperationKind
+from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.engine.prices import affordable, at_its_rate, too_high, within_budget
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
@@ -23,6 +23,7 @@ from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.quote import more_nodes_beside, most_on_site, refusal_of
 from lease_scheduler.plan.remaining_work import plan_again
 from lease_scheduler.plan.trials import loses
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 _NOWHERE: frozenset[int] = frozenset()
 
@@ -50,7 +51,7 @@ class LeaseChanges:
     :param admission: which terms are considered at all
     """
 
-    def __init__(self, state: EngineState, admission: Admission) -> None:
+    def __init__(self, state: EngineState, admission: AdmissionPolicy) -> None:
         self._state = state
         self._admission = admission
 
@@ -150,9 +151,10 @@ class LeaseChanges:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._admission.refusal(terms, now)
+        view = self._state.view(now)
+        refusal = self._admission.refusal(terms, now, view)
         # What the old terms would be refused for as well is no fault of the new ones, e.g. too short a notice by now.
-        if refusal is not None and self._admission.refusal(lease.request, now) is None:
+        if refusal is not None and self._admission.refusal(lease.request, now, view) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):

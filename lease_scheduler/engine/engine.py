@@ -8,17 +8,7 @@ from dataclasses import replace
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
-from lease_scheduler.engine.interfaces import (
-    Admission,
-    Clock,
-    Cloud,
-    ImageCarrier,
-    Operation,
-    Penalty,
-    Pricing,
-    Recorder,
-    Store,
-)
+from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.precaching import AheadTransfers
@@ -39,8 +29,11 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.reservable import Room, room
 from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.penalty.none import NoPenalty
+from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 
 
@@ -59,15 +52,15 @@ class Engine:
     def __init__(
         self,
         planner: Planner,
-        admission: Admission,
+        admission: AdmissionPolicy,
         clock: Clock,
         cloud: Cloud,
         store: Store,
         recorder: Recorder,
         options: EngineOptions,
-        pricing: Pricing | None = None,
+        pricing: PricingPolicy | None = None,
         carrier: ImageCarrier | None = None,
-        penalty: Penalty | None = None,
+        penalty: PenaltyPolicy | None = None,
     ) -> None:
         is_planned = planner.plan.images is not None or planner.ahead is not None
         if is_planned and carrier is None:
@@ -179,7 +172,7 @@ class Engine:
         if least is not None:
             check_least(request, least)
         now = self._clock.now()
-        refusal = self._admission.refusal(request, now)
+        refusal = self._admission.refusal(request, now, self._state.view(now))
         if refusal is not None:
             return Quote(refusal=Refusal("policy", refusal))
         earliest = now + self._state.options.planning_lead
@@ -227,7 +220,7 @@ class Engine:
         smallest = terms if least is None else with_counts(terms, least)
         if too_large(self._state.planner.context, smallest) is not None:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
-        refusal = self._admission.refusal(terms, now)
+        refusal = self._admission.refusal(terms, now, self._state.view(now))
         if refusal is not None:
             raise NoPlaceError(Refusal("policy", refusal))
         placed = self._offers.exchange(lease, terms, now, least)

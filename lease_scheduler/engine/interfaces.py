@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.holding import MigrationRound
-from lease_scheduler.model.lease import DiskImage, Lease, LeaseRequest
+from lease_scheduler.model.lease import DiskImage, Lease
 from lease_scheduler.model.transfer import Transfer
 
 
@@ -184,43 +184,4 @@ class Recorder(Protocol):
 
     def breached(self, lease: Lease, breach: Breach) -> None:
         """A term of a lease was not kept."""
-        ...
-
-
-class Pricing(Protocol):
-    """What leases cost (haizea F37, F78).
-
-    :ivar charges: whether leases have prices at all
-    :ivar surcharge: how often node-hours count in which others are suspended and resumed
-    """
-
-    charges: bool
-    surcharge: float
-
-    def rate(self, user: str | None, highest: float | None) -> float:
-        """Money per node and hour for a user, and what he would pay at most, if that is known."""
-        ...
-
-    def quoted(self) -> None:
-        """A lease has been offered at the rate."""
-        ...
-
-    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
-        """A user has taken or turned down a lease at a rate."""
-        ...
-
-
-class Penalty(Protocol):
-    """What terms cost the provider that he did not keep (haizea F95)."""
-
-    def penalty(self, breach: Breach, request: LeaseRequest) -> float:
-        """Money for a breach of the terms of a lease that has a price."""
-        ...
-
-
-class Admission(Protocol):
-    """Which requests are considered at all (haizea F35)."""
-
-    def refusal(self, request: LeaseRequest, now: int) -> str | None:
-        """Why the request is turned down before any planning, none if it is accepted."""
         ...

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import isclose
 
-from lease_scheduler.engine.interfaces import Pricing
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative
 from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.policy.pricing.base import PricingPolicy
 
 #: A price that is told as text and comes back as the highest one is the same.
 _PRECISION = 1e-9
@@ -99,7 +99,7 @@ class Prices:
     :param policy: says what a node-hour costs
     """
 
-    def __init__(self, state: EngineState, policy: Pricing) -> None:
+    def __init__(self, state: EngineState, policy: PricingPolicy) -> None:
         self._state = state
         self._policy = policy
 

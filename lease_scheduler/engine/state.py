@@ -15,6 +15,7 @@ from lease_scheduler.model.holding import Closing, MigrationRound
 from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.admission.site_view import SiteView
 
 #: Seconds after which hosts that were not free for a preparation are looked at again.
 PREPARATION_INTERVAL = 5
@@ -166,6 +167,10 @@ class EngineState:
     def lease(self, lease_id: str | None) -> Lease | None:
         """A live lease, none if it is not live any more."""
         return None if lease_id is None else self.planner.plan.leases.get(lease_id)
+
+    def view(self, now: int) -> SiteView:
+        """Return the site as admission policies see it."""
+        return SiteView(self.planner.plan, now)
 
     def put(self, lease: Lease) -> Lease:
         """Put a new value of a lease into the plan."""

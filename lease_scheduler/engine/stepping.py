@@ -8,7 +8,7 @@ from functools import partial
 
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
-from lease_scheduler.engine.interfaces import Admission, CloudEvent, EventKind, OperationKind
+from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
@@ -24,6 +24,7 @@ from lease_scheduler.plan.explain import too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.quote import most_on_site, refusal_of
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class EngineSteps:
     def __init__(
         self,
         state: EngineState,
-        admission: Admission,
+        admission: AdmissionPolicy,
         prices: Prices,
         offers: Offers,
         deviations: Deviations,
@@ -222,7 +223,8 @@ class EngineSteps:
             lease = state.put(made.to(LeaseState.PENDING))
             self.sequence += 1
             smallest = request if least is None else with_counts(request, least)
-            refusal = too_large(state.planner.context, smallest) or self._admission.refusal(request, now)
+            refusal = too_large(state.planner.context, smallest)
+            refusal = refusal or self._admission.refusal(request, now, state.view(now))
             if refusal is not None:
                 state.finish(lease, LeaseState.REJECTED, now, refusal)
             elif request.kind is LeaseKind.BEST_EFFORT:

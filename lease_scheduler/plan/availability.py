@@ -228,6 +228,24 @@ class Availability:
         same_host = (following < len(self._steps.key)) & (key >> _TIME_BITS == hosts)
         return self._used.take(position, axis=1), np.where(same_host, key & FOREVER, FOREVER)
 
+    def free_in_all(self, since: int) -> tuple[IntArray, IntArray]:
+        """What no lease uses on all hosts together, as a step function of time from an instant on.
+
+        :return: instants of shape (k,), ascending, the first one being ``since``; free amounts of shape (classes, k)
+        """
+        known = self.within(since, FOREVER)
+        key, hosts = known._steps.key, known._steps.hosts()
+        # A host that is out of service while leases still run there has less than nothing to offer.
+        free = np.maximum(known.capacity[:, hosts] - known._used[:-1], 0)
+        rise = free.copy()
+        is_later = hosts[1:] == hosts[:-1]
+        rise[:, 1:] -= np.where(is_later, free[:, :-1], 0)
+        instants = np.maximum(key & FOREVER, since)
+        order = instants.argsort(kind="stable")
+        instants, totals = instants[order], rise[:, order].cumsum(axis=1)
+        is_last = np.append(instants[1:] != instants[:-1], True)
+        return instants[is_last], totals[:, is_last]
+
     def is_full(self, instant: int, needed: BoolArray) -> bool:
         """Return whether no host has some of every needed class free at the instant.
 

@@ -1,7 +1,12 @@
-"""What the planner asks of policies; ``lease_scheduler.policy`` has the implementations."""
+"""The policies that the planner asks.
+
+These Protocols are the only declaration of their methods. ``lease_scheduler.policy`` has the base classes, which extend
+them by name and options, and the policies themselves.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,18 +50,21 @@ class Victim:
 class HostSelection(Protocol):
     """In which order hosts are filled (haizea F38)."""
 
+    @abstractmethod
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
-        """The host numbers, best first; hosts left out are not used."""
+        """Return host numbers (from ``hosts.numbers``), best first; hosts that are left out are not used."""
         ...
 
 
 class Mapper(Protocol):
     """How the VMs of a lease are distributed over the hosts that can take some (haizea F30)."""
 
+    @abstractmethod
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
-        """How many VMs each host gets.
+        """Return how many VMs each host gets.
 
-        :param places: how many VMs each host can take, best host first, each at least 1; there are enough
+        :param places: how many VMs each host can take, in the order of the host selection policy, each at least 1;
+            there are at least ``count`` in all
         :param present: how many VMs of the same lease each of these hosts has already
         :param count: how many VMs there are
         :return: numbers for the first hosts, at most ``places`` and ``count`` in all; hosts beyond its end get none
@@ -65,8 +73,12 @@ class Mapper(Protocol):
 
 
 class Preemption(Protocol):
-    """Who may have to make room for whom (haizea F36)."""
+    """Which leases may be preempted for a request (haizea F36)."""
 
+    @abstractmethod
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """How good a victim it is: higher goes first, negative is never preempted."""
+        """Return how good a victim is for a lease that is to start at the instant.
+
+        The highest score is preempted first; a lease with a negative score (``policy.preemption.base.NEVER``) never is.
+        """
         ...

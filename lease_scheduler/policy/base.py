@@ -1,7 +1,8 @@
-"""How policies get their options."""
+"""What policies of all families have in common: a name and options."""
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Iterator, Mapping
 from math import isfinite
 
@@ -53,3 +54,20 @@ class PolicyOptions(Mapping[str, str]):
         if not isfinite(value) or value < 0:
             raise InvalidValueError(f"policy option {name}", f"must be a number of at least 0, not {text!r}")
         return value
+
+
+class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
+    """A decision that an operator selects by name; the base class of every family.
+
+    The methods of a family are declared once. Those that the planner calls are Protocols in ``plan.interfaces``,
+    because ``plan`` must not import policies, and the base class of such a family extends its Protocol. The others are
+    abstract methods of the base class of the family, which the engine uses as it is.
+
+    :param options: what the operator set for policies
+    :ivar name: name of its entry point
+    """
+
+    name = ""
+
+    def __init__(self, options: PolicyOptions) -> None:
+        self.options = options

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal, overload
 
 from stevedore import DriverManager, ExtensionManager
 from stevedore.exception import NoMatches
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.admission.base import AdmissionPolicy, let_take_view
+from lease_scheduler.policy.base import Policy, PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
@@ -18,72 +20,61 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 
 _NAMESPACE = "lease_scheduler.policy."
 
+#: The families of policies and their base classes. A family is also the end of its option ``[scheduling] policy_*`` and
+#: of its namespace of entry points.
+FAMILIES: Mapping[str, type[Policy]] = MappingProxyType(
+    {
+        "admission": AdmissionPolicy,
+        "preemption": PreemptionPolicy,
+        "host_selection": HostSelectionPolicy,
+        "mapper": MapperPolicy,
+        "pricing": PricingPolicy,
+        "penalty": PenaltyPolicy,
+    }
+)
 
-def load_admission(name: str, options: PolicyOptions) -> AdmissionPolicy:
-    """The admission policy of that name.
 
-    :raises InvalidValueError: there is none, or an option of it is wrong
+@overload
+def load_policy(family: Literal["admission"], name: str, options: PolicyOptions) -> AdmissionPolicy: ...
+@overload
+def load_policy(family: Literal["preemption"], name: str, options: PolicyOptions) -> PreemptionPolicy: ...
+@overload
+def load_policy(family: Literal["host_selection"], name: str, options: PolicyOptions) -> HostSelectionPolicy: ...
+@overload
+def load_policy(family: Literal["mapper"], name: str, options: PolicyOptions) -> MapperPolicy: ...
+@overload
+def load_policy(family: Literal["pricing"], name: str, options: PolicyOptions) -> PricingPolicy: ...
+@overload
+def load_policy(family: Literal["penalty"], name: str, options: PolicyOptions) -> PenaltyPolicy: ...
+@overload
+def load_policy(family: str, name: str, options: PolicyOptions) -> Policy: ...
+
+
+def load_policy(family: str, name: str, options: PolicyOptions) -> Any:
+    """Return a new policy of a family, which has learnt nothing yet.
+
+    :param family: a key of ``FAMILIES``
+    :param name: name of its entry point
+    :param options: what the operator set for policies
+    :raises InvalidValueError: no policy of that name is installed, it does not extend the base class of its family, or
+        one of its options is wrong
     """
-    policy: AdmissionPolicy = _load("admission", name, options)
-    return policy
-
-
-def load_preemption(name: str, options: PolicyOptions) -> PreemptionPolicy:
-    """The preemption policy of that name.
-
-    :raises InvalidValueError: there is none, or an option of it is wrong
-    """
-    policy: PreemptionPolicy = _load("preemption", name, options)
-    return policy
-
-
-def load_host_selection(name: str, options: PolicyOptions) -> HostSelectionPolicy:
-    """The host selection policy of that name.
-
-    :raises InvalidValueError: there is none, or an option of it is wrong
-    """
-    policy: HostSelectionPolicy = _load("host_selection", name, options)
-    return policy
-
-
-def load_mapper(name: str, options: PolicyOptions) -> MapperPolicy:
-    """The mapper of that name.
-
-    :raises InvalidValueError: there is none, or an option of it is wrong
-    """
-    policy: MapperPolicy = _load("mapper", name, options)
-    return policy
-
-
-def load_pricing(name: str, options: PolicyOptions) -> PricingPolicy:
-    """A pricing policy of that name, which has learnt nothing yet.
-
-    :raises InvalidValueError: there is none, or an option of it is wrong
-    """
-    policy: PricingPolicy = _load("pricing", name, options)
-    policy.name = name
-    return policy
-
-
-def load_penalty(name: str, options: PolicyOptions) -> PenaltyPolicy:
-    """The penalty policy of that name.
-
-    :raises InvalidValueError: there is none, or an option of it is wrong
-    """
-    policy: PenaltyPolicy = _load("penalty", name, options)
-    return policy
-
-
-def policy_names(kind: str) -> list[str]:
-    """Names of the installed policies of a kind, e.g. ``host_selection``."""
-    return sorted(ExtensionManager(_NAMESPACE + kind, invoke_on_load=False).names())
-
-
-def _load(kind: str, name: str, options: PolicyOptions) -> Any:
     try:
-        return DriverManager(_NAMESPACE + kind, name, invoke_on_load=True, invoke_args=(options,)).driver
+        policy: Any = DriverManager(_NAMESPACE + family, name, invoke_on_load=True, invoke_args=(options,)).driver
     except NoMatches:
-        known = ", ".join(policy_names(kind)) or "none; is the package installed?"
+        known = ", ".join(policy_names(family)) or "none; is the package installed?"
         raise InvalidValueError(
-            f"scheduling.policy_{kind}", f"there is no policy {name!r}; installed are: {known}"
+            f"scheduling.policy_{family}", f"there is no policy {name!r}; installed are: {known}"
         ) from None
+    base = FAMILIES[family]
+    if not isinstance(policy, base):
+        raise InvalidValueError(f"scheduling.policy_{family}", f"{name!r} does not extend {base.__name__}")
+    policy.name = name
+    if isinstance(policy, AdmissionPolicy):
+        let_take_view(policy)
+    return policy
+
+
+def policy_names(family: str) -> list[str]:
+    """Return the names of the installed policies of a family, such as ``host_selection``."""
+    return sorted(ExtensionManager(_NAMESPACE + family, invoke_on_load=False).names())

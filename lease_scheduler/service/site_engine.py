@@ -8,8 +8,9 @@ from typing import Any
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.engine.interfaces import Admission, Penalty
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
@@ -39,11 +40,11 @@ class SiteEngine(SitePlan):
         driver: Driver,
         clock: WaitingClock,
         make_planner: MakePlanner,
-        admission: Admission,
+        admission: AdmissionPolicy,
         options: ServiceOptions,
         on_broken: Callable[[], None],
         make_pricing: MakePricing = no_prices,
-        penalty: Penalty | None = None,
+        penalty: PenaltyPolicy | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
         super().__init__(

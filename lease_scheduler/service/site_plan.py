@@ -12,13 +12,15 @@ from threading import Condition, RLock
 
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import UNAWAITED, Admission, Operation, OperationKind, Penalty
+from lease_scheduler.engine.interfaces import UNAWAITED, Operation, OperationKind
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
@@ -87,11 +89,11 @@ class SitePlan(ABC):
         driver: Driver,
         clock: WaitingClock,
         make_planner: MakePlanner,
-        admission: Admission,
+        admission: AdmissionPolicy,
         options: ServiceOptions,
         on_broken: Callable[[], None],
         make_pricing: MakePricing = no_prices,
-        penalty: Penalty | None = None,
+        penalty: PenaltyPolicy | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
         self.store = store

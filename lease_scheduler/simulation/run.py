@@ -16,14 +16,7 @@ from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import (
-    load_admission,
-    load_host_selection,
-    load_mapper,
-    load_penalty,
-    load_preemption,
-    load_pricing,
-)
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.clock import SimulatedClock
 from lease_scheduler.simulation.invariants import check_plan
@@ -64,11 +57,11 @@ class Run:
         self.planner = Planner(
             chosen,
             settings.planning,
-            load_host_selection(settings.host_selection, options),
-            load_preemption(settings.preemption, options),
+            load_policy("host_selection", settings.host_selection, options),
+            load_policy("preemption", settings.preemption, options),
             deadline_preemption=settings.deadline_preemption,
             transfers=settings.transfers,
-            mapper=load_mapper(settings.mapper, options),
+            mapper=load_policy("mapper", settings.mapper, options),
         )
         self.clock = SimulatedClock()
         self.recorder = RunRecorder()
@@ -83,11 +76,11 @@ class Run:
                 if lease.real_duration is not None
             },
         )
-        self.pricing = load_pricing(settings.pricing, options)
-        self.penalty = load_penalty(settings.penalty, options)
+        self.pricing = load_policy("pricing", settings.pricing, options)
+        self.penalty = load_policy("penalty", settings.penalty, options)
         self.engine = Engine(
             self.planner,
-            load_admission(settings.admission, options),
+            load_policy("admission", settings.admission, options),
             self.clock,
             self.cloud,
             self.store,

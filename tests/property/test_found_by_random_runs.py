@@ -18,7 +18,7 @@ from lease_scheduler.plan.options import Migration, PlanningOptions, Suspension
 from lease_scheduler.plan.plan import Plan
 from lease_scheduler.plan.suspension import SuspensionModel
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.simulation.invariants import check_plan, check_result
 from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.run import Run
@@ -59,7 +59,11 @@ def test_the_resume_estimate_counts_all_node_sets_that_may_share_a_host() -> Non
     options, none = PlanningOptions(resume_rate=32), PolicyOptions()
     model = SuspensionModel(options)
     context = PlanningContext(
-        plan, options, model, load_host_selection("greedy", none), load_preemption("no-preemption", none)
+        plan,
+        options,
+        model,
+        load_policy("host_selection", "greedy", none),
+        load_policy("preemption", "no-preemption", none),
     )
     request = _best_effort("1", 0, 100, _node_set(1, 1, 1024), _node_set(2, 1, 1024)).request
 

@@ -19,7 +19,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_mapper, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.workload import Workload
@@ -140,15 +140,15 @@ class _Observed:
         run.planner = Planner(
             run.site,
             run.settings.planning,
-            load_host_selection(run.settings.host_selection, options),
-            load_preemption(run.settings.preemption, options),
+            load_policy("host_selection", run.settings.host_selection, options),
+            load_policy("preemption", run.settings.preemption, options),
             deadline_preemption=run.settings.deadline_preemption,
             transfers=run.settings.transfers,
-            mapper=load_mapper(run.settings.mapper, options),
+            mapper=load_policy("mapper", run.settings.mapper, options),
         )
         run.engine = Engine(
             run.planner,
-            load_admission(run.settings.admission, options),
+            load_policy("admission", run.settings.admission, options),
             run.clock,
             run.cloud,
             run.store,

@@ -23,14 +23,16 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.quote import Quote, quote
 from lease_scheduler.plan.reservable import room
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_host_selection, load_mapper, load_preemption
+from lease_scheduler.policy.loader import load_policy
 
 _VM = Resources({VCPU: 1, MEMORY_MB: 2})
 _PLANNED = [LeaseKind.RESERVATION, LeaseKind.DEADLINE]
 _TRAITS = ("gpu", "ssd")
-_SELECTIONS = {name: load_host_selection(name, PolicyOptions()) for name in ("greedy", "packing", "no-policy")}
-_MAPPERS = {name: load_mapper(name, PolicyOptions()) for name in ("greedy", "spread")}
-_PREEMPTION = load_preemption("no-preemption", PolicyOptions())
+_SELECTIONS = {
+    name: load_policy("host_selection", name, PolicyOptions()) for name in ("greedy", "packing", "no-policy")
+}
+_MAPPERS = {name: load_policy("mapper", name, PolicyOptions()) for name in ("greedy", "spread")}
+_PREEMPTION = load_policy("preemption", "no-preemption", PolicyOptions())
 
 
 @st.composite
@@ -187,7 +189,7 @@ def _full_planners(draw: st.DrawFn) -> tuple[Planner, int]:
         Site.homogeneous(draw(st.integers(1, 5)), _VM),
         options,
         _SELECTIONS["greedy"],
-        load_preemption("by-kind", PolicyOptions()),
+        load_policy("preemption", "by-kind", PolicyOptions()),
         deadline_preemption=True,
     )
     for number in range(draw(st.integers(1, 8))):

@@ -11,7 +11,7 @@ from lease_scheduler.engine.engine import Engine
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_mapper, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.simulation.invariants import check_plan
 from lease_scheduler.simulation.result import Occupation
 from lease_scheduler.simulation.run import Run
@@ -28,14 +28,14 @@ def take_over(run: Run) -> None:
     run.planner = Planner(
         run.site,
         run_settings.planning,
-        load_host_selection(run_settings.host_selection, options),
-        load_preemption(run_settings.preemption, options),
+        load_policy("host_selection", run_settings.host_selection, options),
+        load_policy("preemption", run_settings.preemption, options),
         deadline_preemption=run_settings.deadline_preemption,
-        mapper=load_mapper(run_settings.mapper, options),
+        mapper=load_policy("mapper", run_settings.mapper, options),
     )
     run.engine = Engine(
         run.planner,
-        load_admission(run_settings.admission, options),
+        load_policy("admission", run_settings.admission, options),
         run.clock,
         run.cloud,
         run.store,

@@ -14,7 +14,7 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.windows import Window, Windows, windows
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 
 _HORIZON = 24
 _NAMES = [f"host-{number}" for number in range(3)]
@@ -41,7 +41,12 @@ def _planners(draw: st.DrawFn) -> Planner:
         for name in _NAMES
     )
     none = PolicyOptions()
-    planner = Planner(site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none))
+    planner = Planner(
+        site,
+        PlanningOptions(),
+        load_policy("host_selection", "greedy", none),
+        load_policy("preemption", "by-kind", none),
+    )
     for number in range(draw(st.integers(0, 6))):
         preemptible = draw(st.booleans())
         start = draw(st.integers(1, _HORIZON))

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
 
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.admission.site_view import SiteView
+from lease_scheduler.policy.base import Policy
 
 
-class AdmissionPolicy(ABC):
+class AdmissionPolicy(Policy):
     """Accepts or refuses requests before any planning.
 
     :param options: what the operator set for policies
     """
 
-    def __init__(self, options: PolicyOptions) -> None:
-        self.options = options
-
     @abstractmethod
-    def refusal(self, request: LeaseRequest, now: int) -> str | None:
-        """Why a request is refused, naming the field and what would do; none if it is accepted."""
+    def refusal(self, request: LeaseRequest, now: int, view: SiteView) -> str | None:
+        """Return why a request is refused, naming the field and what would be accepted; None accepts it.
+
+        The engine asks this also for quotes, for counter-offers, and for new terms of a lease, where it asks for the
+        old terms as well. So a policy must not learn here: an answer does not mean that a lease was granted.
+
+        :param request: the terms
+        :param now: the present instant
+        :param view: the site, to be looked at during this call only. A policy that does not need it may leave this
+            argument out.
+        """
+
+
+def let_take_view(policy: AdmissionPolicy) -> None:
+    """Let a policy whose ``refusal`` takes the request and the instant only be called with the site as well."""
+    refusal: Callable[..., str | None] = policy.refusal
+    try:
+        signature(refusal).bind(None, 0, None)
+    except TypeError:
+        # A method of the class would be called with two arguments by those that extend it.
+        setattr(policy, "refusal", partial(_without_view, refusal))  # noqa: B010 - no type has such a method
+
+
+def _without_view(refusal: Callable[..., str | None], request: LeaseRequest, now: int, view: SiteView) -> str | None:
+    return refusal(request, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
 
 
@@ -17,7 +18,7 @@ class MaximumDuration(AdmissionPolicy):
         super().__init__(options)
         self._longest = options.integer("admission_maximum_duration", 30 * 86_400)
 
-    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+    def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.duration > self._longest:
             return f"duration: {request.duration} s is more than the {self._longest} s that a lease may last here"

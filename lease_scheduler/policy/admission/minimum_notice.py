@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest
 from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
 
 
@@ -17,7 +18,7 @@ class MinimumNotice(AdmissionPolicy):
         super().__init__(options)
         self._notice = options.integer("admission_minimum_notice", 86_400)
 
-    def refusal(self, request: LeaseRequest, now: int) -> str | None:
+    def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.kind is LeaseKind.RESERVATION and request.start is not None and request.start - now < self._notice:
             return f"start: reservations need {self._notice} s of notice"

@@ -18,6 +18,6 @@ class GreedySelection(HostSelectionPolicy):
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
-        """See ``HostSelectionPolicy.rank``."""
+        """See ``HostSelection.rank``."""
         unchanged = np.minimum(hosts.unchanged, lease.duration)
         return hosts.numbers[np.lexsort((-unchanged, -hosts.free, hosts.leases))]

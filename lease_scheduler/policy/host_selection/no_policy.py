@@ -12,5 +12,5 @@ class NoPolicy(HostSelectionPolicy):
     """All hosts are equal; they are filled in the order of their numbers (haizea F38, ``no-policy``)."""
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
-        """See ``HostSelectionPolicy.rank``."""
+        """See ``HostSelection.rank``."""
         return hosts.numbers

@@ -17,5 +17,5 @@ class Packing(HostSelectionPolicy):
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
-        """See ``HostSelectionPolicy.rank``."""
+        """See ``HostSelection.rank``."""
         return hosts.numbers[np.lexsort((hosts.free, hosts.leases == 0))]

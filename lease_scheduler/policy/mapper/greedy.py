@@ -11,5 +11,5 @@ class GreedyMapper(MapperPolicy):
     """Each host gets as many VMs as it can take before the next one (haizea F31; Sotomayor 2010, algorithm 1)."""
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
-        """See ``MapperPolicy.distribute``."""
+        """See ``Mapper.distribute``."""
         return GREEDY.distribute(places, present, count)

@@ -15,7 +15,7 @@ class Spread(MapperPolicy):
     """
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
-        """See ``MapperPolicy.distribute``."""
+        """See ``Mapper.distribute``."""
         # The most VMs of the lease that a host has in the end; found by bisection, as one more is never fewer in all.
         low, high = int(present.min()), int((present + places).max())
         while low < high:

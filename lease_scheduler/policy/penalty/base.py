@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import LeaseRequest
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy
 
 
-class PenaltyPolicy(ABC):
+class PenaltyPolicy(Policy):
     """Says what a breach costs the provider.
 
     All penalties of a lease together are never more than its price, whatever a policy says: the engine sees to that. So
@@ -20,9 +20,6 @@ class PenaltyPolicy(ABC):
     """
 
     charges = True
-
-    def __init__(self, options: PolicyOptions) -> None:
-        self.options = options
 
     @abstractmethod
     def penalty(self, breach: Breach, request: LeaseRequest) -> float:

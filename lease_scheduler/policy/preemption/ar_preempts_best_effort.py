@@ -34,7 +34,7 @@ class ArPreemptsBestEffort(PreemptionPolicy):
             )
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """See ``PreemptionPolicy.score``."""
+        """See ``Preemption.score``."""
         if preemptor.kind is not LeaseKind.RESERVATION or victim.lease.kind is not LeaseKind.BEST_EFFORT:
             return NEVER
         return self.victim_score(victim, instant)

@@ -27,7 +27,7 @@ class ByKind(PreemptionPolicy):
         self._among_deadlines = DeadlinePreemption(options)
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """See ``PreemptionPolicy.score``."""
+        """See ``Preemption.score``."""
         if victim.lease.kind is not LeaseKind.BEST_EFFORT:
             return self._among_deadlines.score(preemptor, victim, instant)
         if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):

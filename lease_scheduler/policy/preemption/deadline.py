@@ -20,7 +20,7 @@ class DeadlinePreemption(PreemptionPolicy):
     """
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """See ``PreemptionPolicy.score``."""
+        """See ``Preemption.score``."""
         deadline = victim.lease.request.deadline
         if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) or deadline is None:
             return NEVER

@@ -11,5 +11,5 @@ class NoPreemption(PreemptionPolicy):
     """Whoever has a place keeps it (haizea F36, ``no-preemption``)."""
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
-        """See ``PreemptionPolicy.score``."""
+        """See ``Preemption.score``."""
         return NEVER

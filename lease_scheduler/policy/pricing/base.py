@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy, PolicyOptions
 
 #: What a policy keeps under one key: plain values that fit into JSON.
 Kept = Mapping[str, Any]
 
 
-class PricingPolicy(ABC):
+class PricingPolicy(Policy):
     """Says at which rate leases are offered. A lease costs its node-hours times the rate.
 
     What a policy learns is kept as entries of plain values, so that it survives the engine that it learnt in.
@@ -24,16 +24,13 @@ class PricingPolicy(ABC):
     :cvar charges: whether leases have prices at all
     :cvar needs_users_rates: whether it only works where it is known beforehand what users would pay, as in simulations
     :ivar surcharge: the option
-    :ivar name: what it is called, which what it learns is kept by
     """
 
     charges = True
     needs_users_rates = False
 
-    name = ""
-
     def __init__(self, options: PolicyOptions) -> None:
-        self.options = options
+        super().__init__(options)
         self.surcharge = options.number("pricing_surcharge", 0.0)
 
     @abstractmethod
@@ -44,15 +41,15 @@ class PricingPolicy(ABC):
         :param highest: the most that he would pay, none if that is not known
         """
 
-    def quoted(self) -> None:  # noqa: B027 - most policies need not know
+    def quoted(self) -> None:
         """A lease has been offered at the rate."""
 
-    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:  # noqa: B027
+    def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
         """A user has taken or turned down a lease at a rate."""
 
     def take_changes(self) -> dict[str, Kept]:
         """What has been learnt since the last call, to be kept: the entries that are new or other ones, by key."""
         return {}
 
-    def restore(self, kept: Mapping[str, Kept]) -> None:  # noqa: B027
+    def restore(self, kept: Mapping[str, Kept]) -> None:
         """Go on with all entries that were kept, before anything else is asked."""

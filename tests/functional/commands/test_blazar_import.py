@@ -28,7 +28,7 @@ from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -172,7 +172,12 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
     none = PolicyOptions({})
 
     def planner(site: Site) -> Planner:
-        return Planner(site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none))
+        return Planner(
+            site,
+            PlanningOptions(),
+            load_policy("host_selection", "greedy", none),
+            load_policy("preemption", "by-kind", none),
+        )
 
     def make(speed: float = 1.0) -> SiteEngine:
         clock = AcceleratedClock(NOW, speed)
@@ -183,7 +188,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         cloud.add_hypervisors(Hypervisor(name, 8, 16384, 200, offers) for name, offers in units.items())
         store = SqlStore(ours)
         store.take_over("engine", clock.now())
-        admission = load_admission("accept-all", none)
+        admission = load_policy("admission", "accept-all", none)
         made.append(SiteEngine(store, cloud, clock, planner, admission, ServiceOptions(workers=2), lambda: None))
         return made[-1]
 

@@ -29,7 +29,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -149,7 +149,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         cloud,
         clock,
         _planner,
-        load_admission("accept-all", PolicyOptions({})),
+        load_policy("admission", "accept-all", PolicyOptions({})),
         ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
         lambda: None,
     )
@@ -201,7 +201,9 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
 def _planner(site: Site) -> Planner:
     none = PolicyOptions({})
     options = PlanningOptions(suspend_rate=50.0, resume_rate=50.0)
-    return Planner(site, options, load_host_selection("greedy", none), load_preemption("by-kind", none))
+    return Planner(
+        site, options, load_policy("host_selection", "greedy", none), load_policy("preemption", "by-kind", none)
+    )
 
 
 def _differences(site: SiteEngine, kept: tuple[Lease, ...]) -> list[str]:

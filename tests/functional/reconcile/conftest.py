@@ -18,7 +18,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -112,14 +112,16 @@ class Service:
 
         def planner(site: Site) -> Planner:
             options = PlanningOptions(suspend_rate=1000.0, resume_rate=1000.0)
-            return Planner(site, options, load_host_selection("greedy", none), load_preemption("by-kind", none))
+            return Planner(
+                site, options, load_policy("host_selection", "greedy", none), load_policy("preemption", "by-kind", none)
+            )
 
         self.site = SiteEngine(
             store,
             self.cloud,
             clock,
             planner,
-            load_admission("accept-all", none),
+            load_policy("admission", "accept-all", none),
             ServiceOptions(EngineOptions(explain_refusals=False), workers=4, reconcile_interval=reconcile_interval),
             lambda: None,
         )

@@ -16,13 +16,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import (
-    load_admission,
-    load_host_selection,
-    load_penalty,
-    load_preemption,
-    load_pricing,
-)
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
@@ -84,14 +78,14 @@ class Service:
         **options: Any,
     ) -> None:
         self._options, self._refund_share = options, refund_share
-        self._penalty = load_penalty(penalty, PolicyOptions(policies))
+        self._penalty = load_policy("penalty", penalty, PolicyOptions(policies))
         self._database = open_database(f"sqlite:///{folder}/service.sqlite")
         migrate.upgrade(self._database)
         self.reader = SqlReader(self._database)
         self.clock = JumpingClock()
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock, boot_time)
         self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
-        self._make_pricing = lambda: load_pricing(pricing, PolicyOptions(policies))
+        self._make_pricing = lambda: load_policy("pricing", pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
         self.site = self.lead()
         pool = PoolKeeper(self.site)
@@ -103,7 +97,10 @@ class Service:
 
         def planner(site: Site) -> Planner:
             return Planner(
-                site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none)
+                site,
+                PlanningOptions(),
+                load_policy("host_selection", "greedy", none),
+                load_policy("preemption", "by-kind", none),
             )
 
         store = SqlStore(self._database)
@@ -119,7 +116,7 @@ class Service:
             self.cloud,
             self.clock,
             planner,
-            load_admission("accept-all", none),
+            load_policy("admission", "accept-all", none),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
             lambda: None,
             self._make_pricing,

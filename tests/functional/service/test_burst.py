@@ -18,7 +18,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
@@ -65,7 +65,12 @@ class SlowCloud(SimulatedCloud):
 
 def _planner(site: Site) -> Planner:
     none = PolicyOptions({})
-    return Planner(site, PlanningOptions(), load_host_selection("greedy", none), load_preemption("by-kind", none))
+    return Planner(
+        site,
+        PlanningOptions(),
+        load_policy("host_selection", "greedy", none),
+        load_policy("preemption", "by-kind", none),
+    )
 
 
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -83,7 +88,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     hosts = [Hypervisor(f"compute-{index}", _PER_HOST, _PER_HOST, 0, capacity) for index in range(number // _PER_HOST)]
     cloud.add_hypervisors(hosts)
     options = ServiceOptions(EngineOptions(explain_refusals=False))
-    admission = load_admission("accept-all", PolicyOptions({}))
+    admission = load_policy("admission", "accept-all", PolicyOptions({}))
     site = SiteEngine(store, cloud, clock, _planner, admission, options, lambda: None)
     site.start()
     pool = PoolKeeper(site)

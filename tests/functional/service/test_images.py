@@ -20,7 +20,7 @@ from lease_scheduler.plan.options import PlanningOptions
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_admission, load_host_selection, load_preemption
+from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service import known_images
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -96,7 +96,8 @@ class _Service:
         none = PolicyOptions({})
 
         def planner(site: Site) -> Planner:
-            selection, preemption = load_host_selection("greedy", none), load_preemption("by-kind", none)
+            selection = load_policy("host_selection", "greedy", none)
+            preemption = load_policy("preemption", "by-kind", none)
             return Planner(site, PlanningOptions(), selection, preemption, transfers=transfers)
 
         self.site = SiteEngine(
@@ -104,7 +105,7 @@ class _Service:
             self.cloud,
             clock,
             planner,
-            load_admission("accept-all", none),
+            load_policy("admission", "accept-all", none),
             ServiceOptions(
                 EngineOptions(preparation_time=_AHEAD_OF_START, explain_refusals=False),
                 workers=4,

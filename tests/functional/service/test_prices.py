@@ -10,7 +10,7 @@ import pytest
 
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_pricing
+from lease_scheduler.policy.loader import load_policy
 from tests.functional.service.site import BEGIN, HOUR, Service
 from tests.servers.base import wait_until
 
@@ -160,7 +160,7 @@ def test_the_adaptive_rate_survives_a_restart(make: Make) -> None:
 
 def test_random_rates_go_on_after_a_restart(make: Make) -> None:
     service = make("random", pricing_seed="7")
-    expected = load_pricing("random", PolicyOptions({"pricing_seed": "7"}))
+    expected = load_policy("pricing", "random", PolicyOptions({"pricing_seed": "7"}))
     for _ in range(4):
         offer = service.offer(1)
         assert offer["price"] == pytest.approx(expected.rate(None, None))

@@ -18,7 +18,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.trials import Trials
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_preemption
+from lease_scheduler.policy.loader import load_policy
 
 from .conftest import VM, MakeLease, MakePlanner
 
@@ -236,7 +236,7 @@ def test_deadline_leases_that_nobody_may_displace_are_not_named(
     make_planner: MakePlanner, make_lease: MakeLease
 ) -> None:
     """What the policy never allows is no matter of their deadlines."""
-    planner = make_planner(1, preemption=load_preemption("no-preemption", PolicyOptions()))
+    planner = make_planner(1, preemption=load_policy("preemption", "no-preemption", PolicyOptions()))
     planner.place(planner.plan.put(make_lease(DEADLINE, 1, 1000, start=0, deadline=1050)), 0)
     assert "deadline lease" not in _refused(planner, make_lease, RESERVATION, 1, start=500, duration=500).message
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
+from lease_scheduler.plan.plan import Plan
 from lease_scheduler.policy.admission.accept_all import AcceptAll
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 from lease_scheduler.policy.admission.maximum_duration import MaximumDuration
 from lease_scheduler.policy.admission.maximum_nodes import MaximumNodes
 from lease_scheduler.policy.admission.minimum_notice import MinimumNotice
 from lease_scheduler.policy.admission.no_reservations import NoReservations
+from lease_scheduler.policy.admission.site_view import SiteView
 from lease_scheduler.policy.base import PolicyOptions
 
+_VIEW = SiteView(Plan(Site.homogeneous(1, Resources({VCPU: 1}))), 0)
 NODES = (NodeSet(5, Resources({VCPU: 1})),)
 RESERVATION = LeaseRequest("r", LeaseKind.RESERVATION, NODES, 0, duration=100, start=86_400)
 BEST_EFFORT = LeaseRequest("b", LeaseKind.BEST_EFFORT, NODES, 0, duration=100)
@@ -37,7 +41,7 @@ def test_refusals_name_the_field(
 ) -> None:
     made = policy(PolicyOptions(options))
     for request, field in ((RESERVATION, reservation), (BEST_EFFORT, best_effort)):
-        refusal = made.refusal(request, 0)
+        refusal = made.refusal(request, 0, _VIEW)
         assert (refusal.partition(":")[0] if refusal else None) == field
 
 

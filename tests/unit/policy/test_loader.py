@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy import loader
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
+from lease_scheduler.policy.host_selection.no_policy import NoPolicy
+from lease_scheduler.policy.mapper.base import MapperPolicy
+from lease_scheduler.policy.preemption.base import PreemptionPolicy
 
 
 def test_every_policy_of_the_specification_is_installed() -> None:
@@ -21,19 +28,29 @@ def test_every_policy_of_the_specification_is_installed() -> None:
 
 def test_every_installed_policy_loads() -> None:
     options = PolicyOptions()
-    loaders = {
-        "admission": loader.load_admission,
-        "preemption": loader.load_preemption,
-        "host_selection": loader.load_host_selection,
-        "mapper": loader.load_mapper,
-        "pricing": loader.load_pricing,
-        "penalty": loader.load_penalty,
-    }
-    for kind, load in loaders.items():
-        for name in loader.policy_names(kind):
-            assert load(name, options).options is options  # type: ignore[attr-defined]
+    for family, base in loader.FAMILIES.items():
+        names = loader.policy_names(family)
+        assert names
+        for name in names:
+            policy = loader.load_policy(family, name, options)
+            assert isinstance(policy, base)
+            assert policy.options is options
+            assert policy.name == name
 
 
 def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(InvalidValueError, match=r"scheduling.policy_host_selection: .*'best'.*greedy"):
-        loader.load_host_selection("best", PolicyOptions())
+        loader.load_policy("host_selection", "best", PolicyOptions())
+
+
+def test_a_class_of_another_family_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "DriverManager", lambda *_, **__: SimpleNamespace(driver=NoPolicy(PolicyOptions())))
+    with pytest.raises(InvalidValueError, match=r"scheduling.policy_mapper: 'no-policy' does not extend MapperPolicy"):
+        loader.load_policy("mapper", "no-policy", PolicyOptions())
+
+
+@pytest.mark.parametrize("base", [HostSelectionPolicy, MapperPolicy, PreemptionPolicy])
+def test_a_policy_without_its_method_cannot_be_made(base: Callable[[PolicyOptions], Policy]) -> None:
+    """The planner's Protocols are the only declaration of these methods, and they bind all the same."""
+    with pytest.raises(TypeError, match="abstract"):
+        base(PolicyOptions())

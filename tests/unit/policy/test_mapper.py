@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lease_scheduler.plan.availability import IntArray
 from lease_scheduler.plan.mapper import distributed
 from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_mapper
+from lease_scheduler.policy.loader import load_policy
 
-GREEDY, SPREAD = (load_mapper(name, PolicyOptions()) for name in ("greedy", "spread"))
+GREEDY, SPREAD = (load_policy("mapper", name, PolicyOptions()) for name in ("greedy", "spread"))
 
 
 def _spread(places: list[int], present: list[int], count: int) -> list[int]:
