@@ -14,7 +14,7 @@ DEMO ?= 1
 STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
-.PHONY: notes sample-config sample-policy check-sample benchmark experiment clean
+.PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges experiment clean
 .PHONY: lab lab-down servers openstack collect
 
 setup: $(STAMP)
@@ -44,7 +44,7 @@ simulate: setup
 # The tests come last, so that their count is what one sees in the end; what comes before them needs one processor each.
 test:
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup openstack
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs servers collect
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types imports notes check-sample docs benchmark-check servers collect
 	@$(MAKE) --no-print-directory unit
 
 lint: setup
@@ -102,6 +102,14 @@ unit: setup
 
 benchmark: setup
 	$(BIN)/python -m benchmarks
+
+# Compares counted work, such as calls of the planner and statements of the store, with benchmarks/counted_work/ranges.json.
+benchmark-check: setup
+	$(BIN)/python -m benchmarks.counted_work
+
+# For a change that is meant to do more work, or that has found a way to do less.
+benchmark-ranges: setup
+	$(BIN)/python -m benchmarks.counted_work --update
 
 experiment: setup
 	$(BIN)/lease-sim experiment haizea-5 --output output/haizea-5

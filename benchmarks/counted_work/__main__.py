@@ -1,0 +1,10 @@
+"""Compare counted work with the committed ranges: ``python -m benchmarks.counted_work [--update]``."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.counted_work import service_day, simulated_run
+from benchmarks.counted_work.check import main
+
+sys.exit(main(sys.argv[1:], {"simulated run": simulated_run.count, "service day": service_day.count}))
