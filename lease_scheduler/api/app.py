@@ -19,7 +19,6 @@ from lease_scheduler.api.context import Caller, caller_of, nobody, request_id_of
 from lease_scheduler.api.errors import INTERNAL_ERROR, ApiError, FrameworkError, forbidden, not_found
 from lease_scheduler.api.interfaces import (
     Document,
-    EngineClient,
     EngineUnavailableError,
     Reader,
     RefusedError,
@@ -36,6 +35,7 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem, find_problems
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.engine.interfaces import Clock
+from lease_scheduler.rpc.interface import EngineRequests
 
 LOG = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ _TEXT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,255}")
 
 def build_app(
     settings: ApiSettings,
-    engine: EngineClient,
+    engine: EngineRequests,
     reader: Reader,
     clock: Clock,
     enforcer: policy.Enforcer,

@@ -1,4 +1,4 @@
-"""What the API needs from outside: an engine that changes things, and a reader that shows them.
+"""What the API needs from outside: a reader that shows things, and trusts. See ``rpc.interface`` for changes.
 
 All values are plain and fit into JSON: instants and durations are whole seconds (UTC), hosts are named by their id as
 text. The keys of a lease document and of a lease view are described in
@@ -14,7 +14,6 @@ from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, S
 
 __all__ = [
     "Document",
-    "EngineClient",
     "EngineUnavailableError",
     "Reader",
     "RefusedError",
@@ -24,119 +23,6 @@ __all__ = [
 
 #: A JSON object.
 Document = dict[str, Any]
-
-
-class EngineClient(Protocol):
-    """Changes leases, hosts and addresses.
-
-    Every method raises ``RefusedError`` for a request that is understood and refused, and ``EngineUnavailableError`` if
-    no engine answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin`` and ``request_id``.
-    When a change of a lease is answered, a reader sees it.
-    """
-
-    def create_lease(self, context: Document, lease: Document) -> Document:
-        """Admit and plan a new lease; ``{"lease_id"}``."""
-        ...
-
-    def quote_lease(self, context: Document, lease: Document) -> Document:
-        """What ``create_lease`` would come to, keeping nothing.
-
-        ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host ids, one a VM],
-        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}], "price": float|null}``
-        """
-        ...
-
-    def offer_lease(self, context: Document, lease: Document) -> Document:
-        """Hold a new lease for its consumer until he accepts it.
-
-        What ``quote_lease`` tells, with ``lease_id`` and ``expires_at`` (instant); what cannot be granted is refused.
-        With ``counter_offers`` (how many at most), ``flexibility`` (``latest_start``, ``fewest_nodes``,
-        ``shortest_duration``) and ``counter_trusts`` in the document, others may be held in its place: ``granted`` is
-        false then, and there are a ``negotiation_id`` and ``counter_offers``, each with ``change``, ``count`` and
-        ``duration`` too.
-        """
-        ...
-
-    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
-        """Its consumer wants a lease that is held for him, and gives it a trust if it had none; ``{"lease_id"}``."""
-        ...
-
-    def reject_lease(self, context: Document, lease_id: str) -> Document:
-        """Its consumer does not want a lease that is held for him; ``{}``."""
-        ...
-
-    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Other terms for a lease that is held for its consumer; ``{"lease_id"}``. Refused, it is held as it was."""
-        ...
-
-    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """What ``update_lease`` would come to, keeping nothing: what ``quote_lease`` tells, and ``present_price``."""
-        ...
-
-    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Change some keys of the lease document; ``{"lease_id"}``.
-
-        An element of ``reservations`` has the ``id`` of the reservation and the keys that change.
-        """
-        ...
-
-    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
-        """Cancel what is left of a lease and take it from the lists; ``{}``."""
-        ...
-
-    def end_lease(self, context: Document, lease_id: str) -> Document:
-        """The lease is done before its time; ``{}``."""
-        ...
-
-    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
-        """Other hosts instead of the named ones (ids); ``{"lease_id"}``."""
-        ...
-
-    def availability(self, context: Document, query: Document) -> Document:
-        """When nodes are free: ``{"windows": [{"start", "end", "count"}], "earliest": int|null}``.
-
-        ``query`` has ``nodes`` (one node set as in ``reservations[].nodes`` of a lease document), ``start``, ``end``,
-        ``duration`` and ``count``.
-        """
-        ...
-
-    def create_host(self, context: Document, host: Document) -> Document:
-        """Take a compute host into the pool: ``name`` (or ``id``), and capabilities; ``{"host_id"}``."""
-        ...
-
-    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
-        """Set capabilities; null removes one; ``{"host_id"}``."""
-        ...
-
-    def delete_host(self, context: Document, host_id: str) -> Document:
-        """Take a compute host out of the pool; ``{}``."""
-        ...
-
-    def create_floatingip(self, context: Document, values: Document) -> Document:
-        """Take an address into the pool: ``floating_network_id``, ``floating_ip_address``; ``{"floatingip_id"}``."""
-        ...
-
-    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
-        """Take an address out of the pool; ``{}``."""
-        ...
-
-    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
-        """Show a property to everybody or to administrators only; ``{}``."""
-        ...
-
-    def create_series(self, context: Document, series: Document) -> Document:
-        """Leases that repeat.
-
-        ``series`` has ``id``, ``name``, ``project_id``, ``user_id``, ``rule`` (iCalendar RRULE), ``starts`` (the
-        instants at which the occurrences start, ascending) and ``lease`` (document of the first occurrence; the others
-        differ in ids, start, end and before_end).
-        ``{"series_id", "leases": [ids], "refused": [{"start", "message"}]}``
-        """
-        ...
-
-    def delete_series(self, context: Document, series_id: str) -> Document:
-        """End a series: its leases that have not begun are deleted; ``{}``."""
-        ...
 
 
 class Trusts(Protocol):

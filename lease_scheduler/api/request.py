@@ -10,11 +10,12 @@ from oslo_policy import policy
 
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
-from lease_scheduler.api.interfaces import Document, EngineClient, Reader, Trusts
+from lease_scheduler.api.interfaces import Document, Reader, Trusts
 from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem
 from lease_scheduler.engine.interfaces import Clock
+from lease_scheduler.rpc.interface import EngineRequests
 
 if TYPE_CHECKING:
     from lease_scheduler.api.routes import Route
@@ -25,7 +26,7 @@ class Services:
     """What all requests share."""
 
     settings: ApiSettings
-    engine: EngineClient
+    engine: EngineRequests
     reader: Reader
     clock: Clock
     enforcer: policy.Enforcer
@@ -87,7 +88,7 @@ class ApiRequest:
         return self.services.reader
 
     @property
-    def engine(self) -> EngineClient:
+    def engine(self) -> EngineRequests:
         """Changes things."""
         return self.services.engine
 

@@ -58,7 +58,7 @@ def application(
 
         # The calendar page and the version documents need no token; the application refuses everything else.
         app = with_tokens(app, conf)
-    checks = {"engine": lambda: engine.ping(_PING_SECONDS), "database": reader.problem}
+    checks = {"engine": lambda: engine.problem(_PING_SECONDS), "database": reader.problem}
     health = HealthPage(Health(checks), Healthcheck(None, conf))
     others: dict[str, Application] = {"/healthcheck": health}
     if registry is not None:

@@ -36,6 +36,7 @@ from lease_scheduler.plan.planner import Planner
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.writes import DeposedError
 from lease_scheduler.rpc.client import RpcEngineClient
+from lease_scheduler.rpc.interface import methods_of
 from lease_scheduler.rpc.notifier import Notifier
 from lease_scheduler.rpc.server import rpc_server
 from lease_scheduler.service.clock import AcceleratedClock, RealClock
@@ -43,6 +44,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.enforcement.bounds import Bounds
 from lease_scheduler.service.enforcement.proposals import keep_message, report_ends
 from lease_scheduler.service.enforcement.telling import Teller
+from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leadership import Leader, Leadership
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.metrics.engine import EngineMetrics
@@ -51,7 +53,6 @@ from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
 from lease_scheduler.service.pool import PoolKeeper
-from lease_scheduler.service.reconcile import as_document
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.uninstall import Uninstall
@@ -376,34 +377,15 @@ class EngineService:
         site.on_written = wake
         wake()
         series = SeriesKeeper(site, leases)
-        uninstall = Uninstall(site, leases, pool, series)
-        methods: dict[str, Callable[..., dict[str, Any]]] = {
-            "create_lease": leases.create,
-            "quote_lease": leases.quote,
-            "offer_lease": Negotiations(site, leases).offer,
-            "counter_offer": leases.counter,
-            "quote_change": leases.quote_change,
-            "accept_lease": leases.accept,
-            "reject_lease": leases.reject,
-            "update_lease": leases.update,
-            "delete_lease": leases.delete,
-            "end_lease": leases.end,
-            "move_lease": leases.move,
-            "availability": leases.availability,
-            "create_host": pool.create_host,
-            "create_hosts": pool.create_hosts,
-            "update_host": pool.update_host,
-            "delete_host": pool.delete_host,
-            "create_floatingip": pool.create_floatingip,
-            "delete_floatingip": pool.delete_floatingip,
-            "update_property": pool.update_property,
-            "create_series": series.create,
-            "delete_series": series.delete,
-            "ping": lambda context: {"problem": site.problem()},
-            "list_installed": uninstall.list,
-            "uninstall": uninstall.go_on,
-            "reconcile": lambda context, dry_run=False: as_document(site.reconcile(dry_run=dry_run)),
-        }
+        parts = (
+            leases,
+            Negotiations(site, leases),
+            pool,
+            series,
+            Uninstall(site, leases, pool, series),
+            Inspection(site),
+        )
+        methods = methods_of(*parts)
         self.methods = methods
         server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
         server.start()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import wraps
 from threading import Thread
 from typing import Any
 
@@ -12,9 +15,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
 from lease_scheduler.rpc.gate import Gate
-from lease_scheduler.rpc.server import VERSION, topic
-
-Document = dict[str, Any]
+from lease_scheduler.rpc.interface import METHODS, VERSION, Answer, EngineRequests, Given, topic
 
 #: Seconds that an answer may take beyond the instant until which the engine may act on a request.
 _MARGIN = 5.0
@@ -42,8 +43,8 @@ class EngineFailedError(LeaseSchedulerError):
     """The engine met an error of its own; its log tells more."""
 
 
-class RpcEngineClient:
-    """Asks the engine of a site (see ``api.interfaces.EngineClient`` for what may be asked).
+class RpcEngineClient(EngineRequests):
+    """Asks the engine of a site; every method sends the request of its name.
 
     Every request carries the instant until which the engine may act on it. So when no answer comes in time nothing will
     come of the request later either, as long as the clocks of the machines agree to within some seconds.
@@ -66,7 +67,7 @@ class RpcEngineClient:
         """Close the transport, which would otherwise wait for answers as long as the process lives."""
         self._transport.cleanup()
 
-    def _ask(self, context: Document, method: str, **arguments: Any) -> Document:
+    def _ask(self, context: Given, method: str, arguments: Given) -> Answer:
         context = {**context, "expires": time.time() + self._timeout}
         try:
             with self._gate.turn(self._timeout):
@@ -83,8 +84,8 @@ class RpcEngineClient:
             raise EngineFailedError(refusal["message"])
         raise RefusedError(refusal["code"], refusal["message"], refusal["field"], refusal["alternatives"])
 
-    def ping(self, seconds: float) -> str | None:
-        """Look whether the engine works; None if it does, else what is wrong with it.
+    def problem(self, seconds: float) -> str | None:
+        """Return what keeps the engine from working, or None.
 
         It takes no turn, as it is to tell of an engine that is stuck.
 
@@ -101,14 +102,14 @@ class RpcEngineClient:
         problem = answer["answer"]["problem"] if refusal is None else refusal["message"]
         return None if problem is None else str(problem)
 
-    def _call_in_time(self, context: Document, seconds: float, **request: Any) -> Document:
+    def _call_in_time(self, context: Given, seconds: float, **request: Any) -> Answer:
         """The answer to a request.
 
         The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
         a thread does it that need not be waited for. A broker that was away has no queue for requests until the engine
         has noticed that it is back; a request that it could give to nobody is sent again.
         """
-        answer: Future[Document] = Future()
+        answer: Future[Answer] = Future()
         end = time.monotonic() + seconds
         again = Retrying(
             retry=retry_if_exception_type(oslo_messaging.MessageUndeliverable),
@@ -117,7 +118,7 @@ class RpcEngineClient:
             reraise=True,
         )
 
-        def call_once() -> Document:
+        def call_once() -> Answer:
             client = self._client.prepare(timeout=max(0.0, end - time.monotonic()) + _MARGIN)
             return dict(client.call(context, "request", **request))
 
@@ -131,98 +132,25 @@ class RpcEngineClient:
         # The transport's own limit comes first if it has got as far as that.
         return answer.result(seconds + 2 * _MARGIN)
 
-    def create_lease(self, context: Document, lease: Document) -> Document:
-        """Admit and plan a new lease."""
-        return self._ask(context, "create_lease", lease=lease)
 
-    def quote_lease(self, context: Document, lease: Document) -> Document:
-        """What ``create_lease`` would come to, keeping nothing."""
-        return self._ask(context, "quote_lease", lease=lease)
+def _sender(name: str) -> Callable[..., Answer]:
+    """Return the method of the client that sends a request.
 
-    def offer_lease(self, context: Document, lease: Document) -> Document:
-        """Hold a lease for its consumer until he accepts it."""
-        return self._ask(context, "offer_lease", lease=lease)
+    Arguments that have their default are left out, so that an older engine need not know them.
+    """
+    declared = getattr(EngineRequests, name)
+    signature = inspect.signature(declared)
+    defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
 
-    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
-        """Its consumer wants a lease that is held for him."""
-        return self._ask(context, "accept_lease", lease_id=lease_id, trust_id=trust_id)
+    @wraps(declared)
+    def send(*positional: Any, **named: Any) -> Answer:
+        given = signature.bind(*positional, **named).arguments
+        client, context = given.pop("self"), given.pop("context")
+        arguments = {key: value for key, value in given.items() if value is not defaults[key]}
+        return client._ask(context, name, arguments)  # type: ignore[no-any-return]
 
-    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Other terms for a lease that is held for its consumer."""
-        return self._ask(context, "counter_offer", lease_id=lease_id, changes=changes)
+    return send
 
-    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """What ``update_lease`` would come to."""
-        return self._ask(context, "quote_change", lease_id=lease_id, changes=changes)
 
-    def reject_lease(self, context: Document, lease_id: str) -> Document:
-        """Its consumer does not want a lease that is held for him."""
-        return self._ask(context, "reject_lease", lease_id=lease_id)
-
-    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Change some keys of the lease document."""
-        return self._ask(context, "update_lease", lease_id=lease_id, changes=changes)
-
-    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
-        """Cancel what is left of a lease and take it from the lists."""
-        return self._ask(context, "delete_lease", lease_id=lease_id, reason=reason)
-
-    def end_lease(self, context: Document, lease_id: str) -> Document:
-        """The lease is done before its time."""
-        return self._ask(context, "end_lease", lease_id=lease_id)
-
-    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
-        """Other hosts instead of the named ones."""
-        return self._ask(context, "move_lease", lease_id=lease_id, hosts_away=hosts_away)
-
-    def availability(self, context: Document, query: Document) -> Document:
-        """When nodes are free."""
-        return self._ask(context, "availability", query=query)
-
-    def create_host(self, context: Document, host: Document) -> Document:
-        """Take a compute host into the pool."""
-        return self._ask(context, "create_host", host=host)
-
-    def create_hosts(self, context: Document, names: list[str]) -> Document:
-        """Take many compute hosts into the pool at once."""
-        return self._ask(context, "create_hosts", names=names)
-
-    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
-        """Set or remove properties of a host."""
-        return self._ask(context, "update_host", host_id=host_id, values=values)
-
-    def delete_host(self, context: Document, host_id: str) -> Document:
-        """Take a compute host out of the pool."""
-        return self._ask(context, "delete_host", host_id=host_id)
-
-    def create_floatingip(self, context: Document, values: Document) -> Document:
-        """Take an address into the pool."""
-        return self._ask(context, "create_floatingip", values=values)
-
-    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
-        """Take an address out of the pool."""
-        return self._ask(context, "delete_floatingip", floatingip_id=floatingip_id)
-
-    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
-        """Show a property to everybody or to administrators only."""
-        return self._ask(context, "update_property", resource_type=resource_type, name=name, private=private)
-
-    def create_series(self, context: Document, series: Document) -> Document:
-        """Leases that repeat."""
-        return self._ask(context, "create_series", series=series)
-
-    def delete_series(self, context: Document, series_id: str) -> Document:
-        """End a series."""
-        return self._ask(context, "delete_series", series_id=series_id)
-
-    def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
-        """Compare plan and cloud now; repair what differs, or only tell."""
-        return self._ask(context, "reconcile", **({"dry_run": True} if dry_run else {}))
-
-    def list_installed(self, context: Document) -> Document:
-        """What there is of the service in the cloud."""
-        return self._ask(context, "list_installed")
-
-    def uninstall(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> Document:
-        """Leave the cloud as far as that can be done at once; what is left."""
-        return self._ask(context, "uninstall", end_leases=end_leases, keep_providers=keep_providers)
+for _name in METHODS:
+    setattr(RpcEngineClient, _name, _sender(_name))

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import oslo_messaging
 
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
+from lease_scheduler.rpc.interface import VERSION, Answer, Methods, topic
 
 LOG = logging.getLogger(__name__)
-
-#: Version of the interface; the second number grows with every method or argument that is added.
-VERSION = "1.0"
-
-#: Methods by name, each called with the request's context first.
-Methods = Mapping[str, Callable[..., dict[str, Any]]]
-
-
-def topic(site: str) -> str:
-    """The topic on which the engine of a site is asked."""
-    return f"lease-scheduler.engine.{site}"
 
 
 class _Endpoint:
@@ -32,7 +21,7 @@ class _Endpoint:
     def __init__(self, methods: Methods) -> None:
         self._methods = methods
 
-    def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> Answer:
         """Answer a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
         try:
             return {"answer": self._methods[name](context, **arguments)}

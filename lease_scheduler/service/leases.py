@@ -17,6 +17,7 @@ from lease_scheduler.plan.trials import kinds_of, loses
 from lease_scheduler.plan.windows import Windows
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.enforcement import Enforcement, Proposal
 from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
@@ -63,6 +64,7 @@ class Leases:
 
     # -- making ----------------------------------------------------------------------------------------------
 
+    @answers(EngineRequests.create_lease)
     def create(self, context: Document, lease: Document) -> Answer:
         """Admit and plan a lease.
 
@@ -213,6 +215,7 @@ class Leases:
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
         return self._site.engine.quote(other, terms.least).refusal
 
+    @answers(EngineRequests.quote_lease)
     def quote(self, context: Document, lease: Document) -> Answer:
         """What ``create`` would come to."""
         site = self._site
@@ -253,6 +256,7 @@ class Leases:
 
     # -- leases that are held --------------------------------------------------------------------------------
 
+    @answers(EngineRequests.accept_lease)
     def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Answer:
         """The consumer of a lease that is held for him wants it.
 
@@ -283,6 +287,7 @@ class Leases:
                 self._groups.remove(groups.values())
             raise
 
+    @answers(EngineRequests.reject_lease)
     def reject(self, context: Document, lease_id: str) -> Answer:
         """The consumer of a lease that is held for him does not want it.
 
@@ -294,6 +299,7 @@ class Leases:
             self._site.engine.step()
             return {}
 
+    @answers(EngineRequests.counter_offer)
     def counter(self, context: Document, lease_id: str, changes: Document) -> Answer:
         """The consumer of a lease that is held for him would rather have other terms.
 
@@ -339,6 +345,7 @@ class Leases:
 
     # -- changing --------------------------------------------------------------------------------------------
 
+    @answers(EngineRequests.update_lease)
     def update(self, context: Document, lease_id: str, changes: Document) -> Answer:
         """Change a lease: its name, and any term that its state allows.
 
@@ -387,6 +394,7 @@ class Leases:
         if before.before_end_done and not after.before_end_done:
             work.notify(document_message(BEFORE_END_STOPPED, lease, after, work.now))
 
+    @answers(EngineRequests.quote_change)
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Answer:
         """What ``update`` would come to: what ``quote`` tells, and the price at present.
 
@@ -437,6 +445,7 @@ class Leases:
         if before.active_since is None or before.holdings[0].assignment == after.holdings[0].assignment:
             self._site.adjust(after)
 
+    @answers(EngineRequests.end_lease)
     def end(self, context: Document, lease_id: str) -> Answer:
         """The lease is done before its time."""
         with self._site.transaction(context.get("expires")), refusals(context):
@@ -445,6 +454,7 @@ class Leases:
             self._site.engine.step()
             return {}
 
+    @answers(EngineRequests.delete_lease)
     def delete(self, context: Document, lease_id: str, reason: str) -> Answer:
         """Cancel what is left of a lease and take it from the lists."""
         site = self._site
@@ -460,6 +470,7 @@ class Leases:
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
         return {}
 
+    @answers(EngineRequests.move_lease)
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
@@ -481,6 +492,7 @@ class Leases:
             site.engine.step()
             return {"lease_id": lease_id}
 
+    @answers(EngineRequests.availability)
     def availability(self, context: Document, query: Document) -> Answer:
         """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
         site = self._site

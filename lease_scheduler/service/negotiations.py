@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.plan.advice import Alternative, Flexibility
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.refusals import Answer
 from lease_scheduler.service.site_engine import SiteEngine
@@ -36,6 +37,7 @@ class Negotiations:
         self._site = site
         self._leases = leases
 
+    @answers(EngineRequests.offer_lease)
     def offer(self, context: Document, lease: Document) -> Answer:
         """Hold a lease for its consumer, or others in its place.
 

@@ -14,6 +14,7 @@ from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
 
@@ -56,6 +57,7 @@ class PoolKeeper:
 
     # -- hosts -----------------------------------------------------------------------------------------------
 
+    @answers(EngineRequests.create_host)
     def create_host(self, context: Document, host: Document) -> Answer:
         """Take a compute host into the pool, with properties of the operator's.
 
@@ -75,6 +77,7 @@ class PoolKeeper:
         found = (each.name for each in self._site.driver.hypervisors() if each.hypervisor_id == hypervisor_id != "")
         return next(found, hypervisor_id)
 
+    @answers(EngineRequests.create_hosts)
     def create_hosts(self, context: Document, names: Sequence[str]) -> Answer:
         """Take many compute hosts into the pool at once; all of them or none.
 
@@ -154,6 +157,7 @@ class PoolKeeper:
                 site.change_site()
                 site.engine.step()
 
+    @answers(EngineRequests.update_host)
     def update_host(self, context: Document, host_id: str, values: Document) -> Answer:
         """Set properties of a host; none removes one.
 
@@ -196,6 +200,7 @@ class PoolKeeper:
                         409, f"property {sorted(used)[0]} is needed by lease {lease.lease_id}", sorted(used)[0]
                     )
 
+    @answers(EngineRequests.delete_host)
     def delete_host(self, context: Document, host_id: str) -> Answer:
         """Take a host out of the pool.
 
@@ -225,6 +230,7 @@ class PoolKeeper:
             raise RefusedError(404, f"there is no host {host_id} in the pool")
         return host
 
+    @answers(EngineRequests.update_property)
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Answer:
         """Show a property to everybody, or to administrators only."""
         site = self._site
@@ -237,6 +243,7 @@ class PoolKeeper:
 
     # -- floating IPs ----------------------------------------------------------------------------------------
 
+    @answers(EngineRequests.create_floatingip)
     def create_floatingip(self, context: Document, values: Document) -> Answer:
         """Take an address into the pool.
 
@@ -258,6 +265,7 @@ class PoolKeeper:
             site.engine.step()
             return {"floatingip_id": record.floating_ip_id}
 
+    @answers(EngineRequests.delete_floatingip)
     def delete_floatingip(self, context: Document, floatingip_id: str) -> Answer:
         """Take an address out of the pool.
 

@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Document
@@ -32,6 +33,7 @@ class SeriesKeeper:
         self._site = site
         self._leases = leases
 
+    @answers(EngineRequests.create_series)
     def create(self, context: Document, series: Document) -> Answer:
         """Make the leases of a series; those for which there is no place are left out and named.
 
@@ -67,6 +69,7 @@ class SeriesKeeper:
             raise last
         return {"series_id": series["id"], "leases": made, "refused": refused}
 
+    @answers(EngineRequests.delete_series)
     def delete(self, context: Document, series_id: str) -> Answer:
         """End a series: its leases that have not begun are deleted."""
         site = self._site

@@ -12,6 +12,7 @@ from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.reconcile import nobody, settled
@@ -36,10 +37,12 @@ class Uninstall:
         self._pool = pool
         self._series = series
 
+    @answers(EngineRequests.list_installed)
     def list(self, context: Document) -> dict[str, Any]:
         """Return what would end and be removed; nothing is changed."""
         return list_all(self._site)
 
+    @answers(EngineRequests.uninstall)
     def go_on(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> dict[str, Any]:
         """Do what can be done at once, and return what is left.
 

@@ -40,4 +40,4 @@ class _Failing:
 )
 def test_what_does_not_answer(monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str) -> None:
     monkeypatch.setattr(oslo_messaging, "get_rpc_client", lambda *arguments, **options: _Failing(error))
-    assert RpcEngineClient(None, "site").ping(0.1) == problem
+    assert RpcEngineClient(None, "site").problem(0.1) == problem

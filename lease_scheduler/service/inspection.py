@@ -1,0 +1,30 @@
+"""What operators ask of the engine itself: whether it works, and whether leases and cloud agree."""
+
+from __future__ import annotations
+
+from lease_scheduler.rpc.interface import Answer, EngineRequests, Given, answers
+from lease_scheduler.service.reconcile import as_document
+from lease_scheduler.service.site_engine import SiteEngine
+
+
+class Inspection:
+    """Looks at the engine of a site.
+
+    :param site: the engine
+    """
+
+    def __init__(self, site: SiteEngine) -> None:
+        self._site = site
+
+    @answers(EngineRequests.ping)
+    def ping(self, context: Given) -> Answer:
+        """Return what keeps the engine from working."""
+        return {"problem": self._site.problem()}
+
+    @answers(EngineRequests.reconcile)
+    def reconcile(self, context: Given, *, dry_run: bool = False) -> Answer:
+        """Compare leases and cloud, and repair what differs.
+
+        :param dry_run: whether nothing is repaired
+        """
+        return as_document(self._site.reconcile(dry_run=dry_run))
