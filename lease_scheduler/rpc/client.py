@@ -10,11 +10,10 @@ from typing import Any
 import oslo_messaging
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
 from lease_scheduler.rpc.gate import Gate
 from lease_scheduler.rpc.server import VERSION, topic
-
-Document = dict[str, Any]
 
 #: Seconds that an answer may take beyond the instant until which the engine may act on a request.
 _MARGIN = 5.0

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
@@ -24,7 +25,7 @@ from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_m
 from lease_scheduler.service.refusals import Answer, alternatives, refusals
 from lease_scheduler.service.server_groups import ServerGroups
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, lease_document, node_set_of, numbered
+from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
 

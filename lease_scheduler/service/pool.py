@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from lease_scheduler.cloud.driver import Hypervisor
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
 
 LOG = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from lease_scheduler.engine.records import SeriesRecord
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
 
 Answer = dict[str, Any]
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from lease_scheduler.cloud.driver import Flavor
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, LeaseDocument, ReservationRecord
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
 from lease_scheduler.service.known_images import KnownImages
-
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

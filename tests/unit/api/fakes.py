@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.model.blazar import lease_status
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full one.
