@@ -18,7 +18,6 @@ from lease_scheduler.api.bodies import parse_body
 from lease_scheduler.api.context import Caller, caller_of, nobody, request_id_of
 from lease_scheduler.api.errors import INTERNAL_ERROR, ApiError, FrameworkError, forbidden, not_found
 from lease_scheduler.api.interfaces import (
-    Document,
     EngineUnavailableError,
     Reader,
     RefusedError,
@@ -35,6 +34,7 @@ from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem, find_problems
 from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.engine.interfaces import Clock
+from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.interface import EngineRequests
 
 LOG = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.model.lease import UNLIMITED
 
 #: How Blazar's clients write dates.
@@ -28,11 +29,11 @@ def minute_of(instant: int) -> int:
     return instant - instant % 60
 
 
-def parse_date(text: str, field: str, now: int, extended: bool = False) -> int:
+def parse_date(text: str, field: str, now: int, version: Version) -> int:
     """The instant that a text means.
 
-    :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and if ``extended`` ISO 8601; without an
-        offset that is UTC too
+    :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and from microversion 1.2 on ISO 8601;
+        without an offset that is UTC too
     :param field: what the client calls it
     :raises ApiError: 400, it is no date
     """
@@ -42,13 +43,13 @@ def parse_date(text: str, field: str, now: int, extended: bool = False) -> int:
         return int(datetime.strptime(text, BLAZAR_FORMAT).replace(tzinfo=UTC).timestamp())
     except ValueError:
         pass
-    if extended:
+    if version >= V1_2:
         try:
             date = datetime.fromisoformat(text)
             return int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() // 1)
         except (ValueError, OverflowError):
             pass
-    wanted = f"{BLAZAR_FORMAT}, or ISO 8601 like 2030-01-31T12:00:00+00:00" if extended else BLAZAR_FORMAT
+    wanted = f"{BLAZAR_FORMAT}, or ISO 8601 like 2030-01-31T12:00:00+00:00" if version >= V1_2 else BLAZAR_FORMAT
     raise ApiError(400, f"{text} is an invalid date. Required format: {wanted}", field)
 
 

@@ -2,7 +2,7 @@
 
 All values are plain and fit into JSON: instants and durations are whole seconds (UTC), hosts are named by their id as
 text. The keys of a lease document and of a lease view are described in
-:mod:`lease_scheduler.api.views.lease_request` and :mod:`lease_scheduler.api.views.lease`.
+:mod:`lease_scheduler.api.requests.lease` and :mod:`lease_scheduler.api.views.lease`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError, StoreFullError, StoreUnavailableError
 
 __all__ = [
-    "Document",
     "EngineUnavailableError",
     "Reader",
     "RefusedError",
     "StoreFullError",
     "StoreUnavailableError",
 ]
-
-#: A JSON object.
-Document = dict[str, Any]
 
 
 class Trusts(Protocol):

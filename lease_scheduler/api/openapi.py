@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, SERVICE_TYPE, V1_2, Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM
+from lease_scheduler.model.documents import Document
 
 if TYPE_CHECKING:
     from lease_scheduler.api.routes import Route

@@ -10,11 +10,12 @@ from oslo_policy import policy
 
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
-from lease_scheduler.api.interfaces import Document, Reader, Trusts
-from lease_scheduler.api.microversions import V1_2, Version
+from lease_scheduler.api.interfaces import Reader, Trusts
+from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem
 from lease_scheduler.engine.interfaces import Clock
+from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.interface import EngineRequests
 
 if TYPE_CHECKING:
@@ -96,11 +97,6 @@ class ApiRequest:
     def now(self) -> int:
         """The present instant."""
         return self.services.clock.now()
-
-    @property
-    def extended(self) -> bool:
-        """Whether the client knows lease kinds and what comes with them."""
-        return self.version >= V1_2
 
     @property
     def named(self) -> Document:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lease_scheduler.client.rest import Document
+from lease_scheduler.model.documents import Document
 
 #: A comma inside a value, as queries have it, is not followed by a key.
 _SEPARATOR = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")

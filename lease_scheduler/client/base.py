@@ -9,7 +9,8 @@ from typing import Any
 from osc_lib.command import command
 
 from lease_scheduler.client import output
-from lease_scheduler.client.rest import Document, LeaseClient
+from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.model.documents import Document
 
 #: Titles of columns, and rows.
 Table = tuple[list[str], list[list[Any]]]

@@ -6,7 +6,8 @@ import argparse
 
 from lease_scheduler.client import arguments, terms
 from lease_scheduler.client.base import ShowCommand, add_lease
-from lease_scheduler.client.rest import Document, LeaseClient
+from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.model.documents import Document
 
 
 def _add_span(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:

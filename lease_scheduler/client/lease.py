@@ -6,7 +6,8 @@ import argparse
 
 from lease_scheduler.client import arguments, output, terms
 from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table, add_lease
-from lease_scheduler.client.rest import Document, LeaseClient
+from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.model.documents import Document
 
 
 class CreateLease(ShowCommand):

@@ -6,7 +6,8 @@ import argparse
 
 from lease_scheduler.client import output
 from lease_scheduler.client.base import ListCommand, ShowCommand, Table
-from lease_scheduler.client.rest import Document, LeaseClient
+from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.model.documents import Document
 
 
 class CreateMaintenance(ShowCommand):

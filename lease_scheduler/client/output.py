@@ -8,7 +8,7 @@ from typing import Any
 from cliff.columns import FormattableColumn
 from osc_lib.cli import format_columns
 
-from lease_scheduler.client.rest import Document
+from lease_scheduler.model.documents import Document
 
 LEASE_COLUMNS = ("id", "name", "kind", "state", "start_date", "end_date")
 

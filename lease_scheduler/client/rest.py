@@ -10,10 +10,9 @@ from urllib.parse import quote, urlencode
 from keystoneauth1 import adapter
 from osc_lib import exceptions
 
-SERVICE_TYPE = "reservation"
+from lease_scheduler.model.documents import Document
 
-#: What is sent and answered: JSON objects.
-Document = dict[str, Any]
+SERVICE_TYPE = "reservation"
 
 
 class LeaseClient:

@@ -6,7 +6,8 @@ import argparse
 
 from lease_scheduler.client import output, terms
 from lease_scheduler.client.base import ListCommand, PlainCommand, ShowCommand, Table
-from lease_scheduler.client.rest import Document, LeaseClient
+from lease_scheduler.client.rest import LeaseClient
+from lease_scheduler.model.documents import Document
 
 
 def _add_series(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lease_scheduler.client import arguments
-from lease_scheduler.client.rest import Document
+from lease_scheduler.model.documents import Document
 
 KINDS = ("reservation", "immediate", "deadline", "best-effort")
 PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")

@@ -13,9 +13,10 @@ from typing import Any
 import oslo_messaging
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, RefusedError
 from lease_scheduler.rpc.gate import Gate
-from lease_scheduler.rpc.interface import METHODS, VERSION, Answer, EngineRequests, Given, topic
+from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, topic
 
 #: Seconds that an answer may take beyond the instant until which the engine may act on a request.
 _MARGIN = 5.0
@@ -67,7 +68,7 @@ class RpcEngineClient(EngineRequests):
         """Close the transport, which would otherwise wait for answers as long as the process lives."""
         self._transport.cleanup()
 
-    def _ask(self, context: Given, method: str, arguments: Given) -> Answer:
+    def _ask(self, context: Document, method: str, arguments: Document) -> Document:
         context = {**context, "expires": time.time() + self._timeout}
         try:
             with self._gate.turn(self._timeout):
@@ -102,14 +103,14 @@ class RpcEngineClient(EngineRequests):
         problem = answer["answer"]["problem"] if refusal is None else refusal["message"]
         return None if problem is None else str(problem)
 
-    def _call_in_time(self, context: Given, seconds: float, **request: Any) -> Answer:
+    def _call_in_time(self, context: Document, seconds: float, **request: Any) -> Document:
         """The answer to a request.
 
         The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
         a thread does it that need not be waited for. A broker that was away has no queue for requests until the engine
         has noticed that it is back; a request that it could give to nobody is sent again.
         """
-        answer: Future[Answer] = Future()
+        answer: Future[Document] = Future()
         end = time.monotonic() + seconds
         again = Retrying(
             retry=retry_if_exception_type(oslo_messaging.MessageUndeliverable),
@@ -118,7 +119,7 @@ class RpcEngineClient(EngineRequests):
             reraise=True,
         )
 
-        def call_once() -> Answer:
+        def call_once() -> Document:
             client = self._client.prepare(timeout=max(0.0, end - time.monotonic()) + _MARGIN)
             return dict(client.call(context, "request", **request))
 
@@ -133,7 +134,7 @@ class RpcEngineClient(EngineRequests):
         return answer.result(seconds + 2 * _MARGIN)
 
 
-def _sender(name: str) -> Callable[..., Answer]:
+def _sender(name: str) -> Callable[..., Document]:
     """Return the method of the client that sends a request.
 
     Arguments that have their default are left out, so that an older engine need not know them.
@@ -143,7 +144,7 @@ def _sender(name: str) -> Callable[..., Answer]:
     defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
 
     @wraps(declared)
-    def send(*positional: Any, **named: Any) -> Answer:
+    def send(*positional: Any, **named: Any) -> Document:
         given = signature.bind(*positional, **named).arguments
         client, context = given.pop("self"), given.pop("context")
         arguments = {key: value for key, value in given.items() if value is not defaults[key]}

@@ -8,7 +8,7 @@ from typing import Any
 import oslo_messaging
 
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
-from lease_scheduler.rpc.interface import VERSION, Answer, Methods, topic
+from lease_scheduler.rpc.interface import VERSION, Document, Methods, topic
 
 LOG = logging.getLogger(__name__)
 
@@ -21,8 +21,8 @@ class _Endpoint:
     def __init__(self, methods: Methods) -> None:
         self._methods = methods
 
-    def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> Answer:
-        """Answer a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
+    def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> Document:
+        """Document a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
         try:
             return {"answer": self._methods[name](context, **arguments)}
         except RefusedError as error:

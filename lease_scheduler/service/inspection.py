@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lease_scheduler.rpc.interface import Answer, EngineRequests, Given, answers
+from lease_scheduler.model.documents import Document
+from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.reconcile import as_document
 from lease_scheduler.service.site_engine import SiteEngine
 
@@ -17,12 +18,12 @@ class Inspection:
         self._site = site
 
     @answers(EngineRequests.ping)
-    def ping(self, context: Given) -> Answer:
+    def ping(self, context: Document) -> Document:
         """Return what keeps the engine from working."""
         return {"problem": self._site.problem()}
 
     @answers(EngineRequests.reconcile)
-    def reconcile(self, context: Given, *, dry_run: bool = False) -> Answer:
+    def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
         """Compare leases and cloud, and repair what differs.
 
         :param dry_run: whether nothing is repaired

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.records.documents import LeaseDocument
@@ -18,7 +19,7 @@ from lease_scheduler.service.server_templates import (
     check_servers,
 )
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, build_terms, lease_document
+from lease_scheduler.service.terms import Terms, build_terms, lease_document
 
 
 class LeaseDocuments:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
@@ -23,10 +24,10 @@ from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
-from lease_scheduler.service.refusals import Answer, alternatives, refusals
+from lease_scheduler.service.refusals import alternatives, refusals
 from lease_scheduler.service.server_groups import ServerGroups
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, Terms, lease_document, node_set_of, numbered
+from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
 
@@ -65,14 +66,14 @@ class Leases:
     # -- making ----------------------------------------------------------------------------------------------
 
     @answers(EngineRequests.create_lease)
-    def create(self, context: Document, lease: Document) -> Answer:
+    def create(self, context: Document, lease: Document) -> Document:
         """Admit and plan a lease.
 
         :raises RefusedError: there is no place, it may not be made, or it costs more than its consumer would pay
         """
         return self._make(context, lease, offered=False)
 
-    def offer(self, context: Document, lease: Document) -> Answer:
+    def offer(self, context: Document, lease: Document) -> Document:
         """Hold a lease for its consumer until he accepts it; what ``quote`` would tell, and its id.
 
         :param lease: may have a ``negotiation_id``, which it has in common with other offers
@@ -81,7 +82,7 @@ class Leases:
         """
         return self._make(context, lease, offered=True)
 
-    def _make(self, context: Document, lease: Document, *, offered: bool) -> Answer:
+    def _make(self, context: Document, lease: Document, *, offered: bool) -> Document:
         expires = context.get("expires")
         enforcement = self._enforcement
         self._site.images.learn(lease.get("servers") or ())
@@ -129,7 +130,7 @@ class Leases:
             missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
             work.changes.revenue.append(missed)
 
-    def _create(self, lease: Document, *, offered: bool) -> Answer:
+    def _create(self, lease: Document, *, offered: bool) -> Document:
         site = self._site
         if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
             # Asked for a second time, because the first answer was lost; it may be over by now.
@@ -184,7 +185,7 @@ class Leases:
             unaccepted += site.store.unaccepted_seconds(project_id, work.now - PERIOD)
         check_offers(bounds, len(held), unaccepted)
 
-    def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Answer:
+    def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Document:
         """A lease that is held, as it is told."""
         return {
             **self._granted(lease),
@@ -194,7 +195,7 @@ class Leases:
             "expires_at": lease.offered_until,
         }
 
-    def _granted(self, lease: Lease) -> Answer:
+    def _granted(self, lease: Lease) -> Document:
         """A lease that there is a place for, as it is told."""
         held, endless = lease.holdings, lease.request.duration >= UNLIMITED
         return {
@@ -216,7 +217,7 @@ class Leases:
         return self._site.engine.quote(other, terms.least).refusal
 
     @answers(EngineRequests.quote_lease)
-    def quote(self, context: Document, lease: Document) -> Answer:
+    def quote(self, context: Document, lease: Document) -> Document:
         """What ``create`` would come to."""
         site = self._site
         self._site.images.learn(lease.get("servers") or ())
@@ -257,7 +258,7 @@ class Leases:
     # -- leases that are held --------------------------------------------------------------------------------
 
     @answers(EngineRequests.accept_lease)
-    def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Answer:
+    def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
         """The consumer of a lease that is held for him wants it.
 
         :param trust_id: a trust for a lease that has none and needs one, as it was offered in place of another one
@@ -288,7 +289,7 @@ class Leases:
             raise
 
     @answers(EngineRequests.reject_lease)
-    def reject(self, context: Document, lease_id: str) -> Answer:
+    def reject(self, context: Document, lease_id: str) -> Document:
         """The consumer of a lease that is held for him does not want it.
 
         :raises RefusedError: it is not held, or not any more
@@ -300,7 +301,7 @@ class Leases:
             return {}
 
     @answers(EngineRequests.counter_offer)
-    def counter(self, context: Document, lease_id: str, changes: Document) -> Answer:
+    def counter(self, context: Document, lease_id: str, changes: Document) -> Document:
         """The consumer of a lease that is held for him would rather have other terms.
 
         :raises RefusedError: it is not held, or there is no place for the terms; it is held as before
@@ -317,7 +318,7 @@ class Leases:
             with self._site.transaction(expires), refusals(context):
                 return self._counter(lease_id, changes)
 
-    def _counter(self, lease_id: str, changes: Document) -> Answer:
+    def _counter(self, lease_id: str, changes: Document) -> Document:
         site = self._site
         lease, document = self._documents.expected(lease_id, changes)
         self._check_offered(lease_id)
@@ -346,7 +347,7 @@ class Leases:
     # -- changing --------------------------------------------------------------------------------------------
 
     @answers(EngineRequests.update_lease)
-    def update(self, context: Document, lease_id: str, changes: Document) -> Answer:
+    def update(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Change a lease: its name, and any term that its state allows.
 
         :raises RefusedError: there is no place for the new terms, or no such lease
@@ -367,7 +368,7 @@ class Leases:
                 self._enforcement.check_update(context, change)
             return self._update(context, lease_id, changes)
 
-    def _update(self, context: Document, lease_id: str, changes: Document) -> Answer:
+    def _update(self, context: Document, lease_id: str, changes: Document) -> Document:
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
             lease, document = self._documents.expected(lease_id, changes)
@@ -395,7 +396,7 @@ class Leases:
             work.notify(document_message(BEFORE_END_STOPPED, lease, after, work.now))
 
     @answers(EngineRequests.quote_change)
-    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Answer:
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
         """What ``update`` would come to: what ``quote`` tells, and the price at present.
 
         :raises RefusedError: there is no such live lease, or a term cannot be changed
@@ -446,7 +447,7 @@ class Leases:
             self._site.adjust(after)
 
     @answers(EngineRequests.end_lease)
-    def end(self, context: Document, lease_id: str) -> Answer:
+    def end(self, context: Document, lease_id: str) -> Document:
         """The lease is done before its time."""
         with self._site.transaction(context.get("expires")), refusals(context):
             self._documents.of(lease_id)
@@ -455,7 +456,7 @@ class Leases:
             return {}
 
     @answers(EngineRequests.delete_lease)
-    def delete(self, context: Document, lease_id: str, reason: str) -> Answer:
+    def delete(self, context: Document, lease_id: str, reason: str) -> Document:
         """Cancel what is left of a lease and take it from the lists."""
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
@@ -471,7 +472,7 @@ class Leases:
         return {}
 
     @answers(EngineRequests.move_lease)
-    def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Answer:
+    def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
@@ -493,7 +494,7 @@ class Leases:
             return {"lease_id": lease_id}
 
     @answers(EngineRequests.availability)
-    def availability(self, context: Document, query: Document) -> Answer:
+    def availability(self, context: Document, query: Document) -> Document:
         """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
@@ -503,7 +504,7 @@ class Leases:
             return {**_windows(found.reservable), "free": _windows(found.free)}
 
 
-def _windows(found: Windows) -> Answer:
+def _windows(found: Windows) -> Document:
     windows = [
         {"start": each.start, "end": each.end, "count": each.count, "preempted": dict(each.preempted)}
         for each in found.windows

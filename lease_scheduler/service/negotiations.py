@@ -6,14 +6,14 @@ from collections import Counter
 from typing import Any
 from uuid import UUID, uuid5
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.refusals import Answer
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document, with_count
+from lease_scheduler.service.terms import with_count
 
 #: Ids of counter-offers are computed from that of the lease that was asked for.
 _OFFERS = UUID("2b6c0f2e-7f65-4b0e-9d61-5c8f0a4b7d19")
@@ -38,7 +38,7 @@ class Negotiations:
         self._leases = leases
 
     @answers(EngineRequests.offer_lease)
-    def offer(self, context: Document, lease: Document) -> Answer:
+    def offer(self, context: Document, lease: Document) -> Document:
         """Hold a lease for its consumer, or others in its place.
 
         :param lease: may have ``counter_offers``, how many others he wants to hear of; ``flexibility``, how far they
@@ -65,8 +65,8 @@ class Negotiations:
 
     def _counter_offers(
         self, context: Document, lease: Document, wanted: int, flexibility: Flexibility, trusts: Any
-    ) -> list[Answer]:
-        offers: list[Answer] = []
+    ) -> list[Document]:
+        offers: list[Document] = []
         tried: set[Alternative] = set()
         made: Counter[str] = Counter()
         while len(offers) < wanted and len(tried) < _TRIES * wanted:

@@ -10,17 +10,16 @@ from typing import Any
 from uuid import uuid4
 
 from lease_scheduler.cloud.driver import Hypervisor
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.property_query import keys, parse_query
 from lease_scheduler.model.resources import HOST_SHARE
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
 
 LOG = logging.getLogger(__name__)
 
-Answer = dict[str, Any]
 
 #: Longest name of a property that operators may give, as in Blazar.
 _LONGEST_NAME = 64
@@ -58,7 +57,7 @@ class PoolKeeper:
     # -- hosts -----------------------------------------------------------------------------------------------
 
     @answers(EngineRequests.create_host)
-    def create_host(self, context: Document, host: Document) -> Answer:
+    def create_host(self, context: Document, host: Document) -> Document:
         """Take a compute host into the pool, with properties of the operator's.
 
         :raises RefusedError: there is no such host in the cloud, or it is in the pool already
@@ -78,7 +77,7 @@ class PoolKeeper:
         return next(found, hypervisor_id)
 
     @answers(EngineRequests.create_hosts)
-    def create_hosts(self, context: Document, names: Sequence[str]) -> Answer:
+    def create_hosts(self, context: Document, names: Sequence[str]) -> Document:
         """Take many compute hosts into the pool at once; all of them or none.
 
         :raises RefusedError: as for one
@@ -158,7 +157,7 @@ class PoolKeeper:
                 site.engine.step()
 
     @answers(EngineRequests.update_host)
-    def update_host(self, context: Document, host_id: str, values: Document) -> Answer:
+    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
         """Set properties of a host; none removes one.
 
         :raises RefusedError: a lease was chosen by a property that would change
@@ -201,7 +200,7 @@ class PoolKeeper:
                     )
 
     @answers(EngineRequests.delete_host)
-    def delete_host(self, context: Document, host_id: str) -> Answer:
+    def delete_host(self, context: Document, host_id: str) -> Document:
         """Take a host out of the pool.
 
         :raises RefusedError: a lease holds it, now or later
@@ -231,7 +230,7 @@ class PoolKeeper:
         return host
 
     @answers(EngineRequests.update_property)
-    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Answer:
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
         """Show a property to everybody, or to administrators only."""
         site = self._site
         with site.transaction(context.get("expires")):
@@ -244,7 +243,7 @@ class PoolKeeper:
     # -- floating IPs ----------------------------------------------------------------------------------------
 
     @answers(EngineRequests.create_floatingip)
-    def create_floatingip(self, context: Document, values: Document) -> Answer:
+    def create_floatingip(self, context: Document, values: Document) -> Document:
         """Take an address into the pool.
 
         :raises RefusedError: it is no address, or it is in the pool already
@@ -266,7 +265,7 @@ class PoolKeeper:
             return {"floatingip_id": record.floating_ip_id}
 
     @answers(EngineRequests.delete_floatingip)
-    def delete_floatingip(self, context: Document, floatingip_id: str) -> Answer:
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
         """Take an address out of the pool.
 
         :raises RefusedError: a lease holds it, now or later

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.plan import NotPlannableError
 
-Answer = dict[str, Any]
 
-
-def alternatives(refusal: Refusal) -> list[Answer]:
+def alternatives(refusal: Refusal) -> list[Document]:
     """What would fit instead, as it is told outside."""
     return [
         {

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import repeat
-from typing import Any
 from uuid import UUID, uuid5
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
-
-Answer = dict[str, Any]
 
 _BEGINNINGS = frozenset(
     {LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY}
@@ -34,7 +31,7 @@ class SeriesKeeper:
         self._leases = leases
 
     @answers(EngineRequests.create_series)
-    def create(self, context: Document, series: Document) -> Answer:
+    def create(self, context: Document, series: Document) -> Document:
         """Make the leases of a series; those for which there is no place are left out and named.
 
         :raises RefusedError: there is a place for none of them
@@ -54,7 +51,7 @@ class SeriesKeeper:
             )
             self._keep(record)
         made: list[str] = []
-        refused: list[Answer] = []
+        refused: list[Document] = []
         last: RefusedError | None = None
         for start, trust_id in zip(starts, series.get("trusts") or repeat(None), strict=False):
             lease = {**occurrence(first, series["id"], start), "trust_id": trust_id}
@@ -70,7 +67,7 @@ class SeriesKeeper:
         return {"series_id": series["id"], "leases": made, "refused": refused}
 
     @answers(EngineRequests.delete_series)
-    def delete(self, context: Document, series_id: str) -> Answer:
+    def delete(self, context: Document, series_id: str) -> Document:
         """End a series: its leases that have not begun are deleted."""
         site = self._site
         record = site.series.get(series_id)
@@ -95,7 +92,7 @@ class SeriesKeeper:
             self._site.series.pop(record.series_id, None)
 
 
-def occurrence(first: Document, series_id: str, start: int) -> Answer:
+def occurrence(first: Document, series_id: str, start: int) -> Document:
     """The lease document of an occurrence: that of the first one, later."""
     later = start - first["start"]
     if later == 0:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
 
 LOG = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lease_scheduler.cloud.driver import Flavor
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
@@ -15,8 +16,6 @@ from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, ME
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.known_images import KnownImages
-
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.cloud.differences import Difference, Problem
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
@@ -18,7 +19,6 @@ from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.reconcile import nobody, settled
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
-from lease_scheduler.service.terms import Document
 
 LOG = logging.getLogger(__name__)
 

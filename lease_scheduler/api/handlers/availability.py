@@ -8,10 +8,10 @@ from typing import Any
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.schemas.base import MAXIMUM_INTEGER
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.property_query import parse_query
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
@@ -25,9 +25,9 @@ _TRAIT = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 def show(request: ApiRequest) -> Answer:
     """Windows in which a reservation of the nodes would be granted, and in which they are free."""
     query, now = request.query, request.now
-    start = dates.parse_date(query["start"], "start", now, True) if "start" in query else now
+    start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else now
     start = max(start, now)
-    end = dates.parse_date(query["end"], "end", now, True) if "end" in query else start + _WEEK
+    end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else start + _WEEK
     if end <= start:
         raise ApiError(400, "end: must be later than start and than now", "end")
     duration = dates.parse_duration(query["duration"], "duration") if "duration" in query else _HOUR

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_2
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.model.documents import Document
 
 _DAY = 86_400
 #: Row of the times at which leases of other projects hold something.
@@ -42,7 +43,8 @@ def _instant(text: str, field: str, now: int) -> int:
         if len(text) > len(str(_LARGEST_INSTANT)) or int(text) > _LARGEST_INSTANT:
             raise ApiError(400, f"{field}: must be at most {_LARGEST_INSTANT}", field)
         return int(text)
-    return dates.parse_date(text, field, now, True)
+    # The calendar takes ISO 8601 since it exists, which is longer than leases do.
+    return dates.parse_date(text, field, now, V1_2)
 
 
 def _nameless(lease: Document) -> Document:

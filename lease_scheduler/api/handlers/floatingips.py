@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lease_scheduler.api.errors import not_found
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.requests.reservation import check_address
 from lease_scheduler.api.views.host import show_floatingip
-from lease_scheduler.api.views.reservation_request import check_address
+from lease_scheduler.model.documents import Document
 
 
 def list_floatingips(request: ApiRequest) -> Answer:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lease_scheduler.api.errors import ApiError, not_found
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.api.schemas.hosts import FACTS
 from lease_scheduler.api.views.host import show_host
+from lease_scheduler.model.documents import Document
 
 
 def list_hosts(request: ApiRequest) -> Answer:

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError, not_found
 from lease_scheduler.api.handlers.listing import find_leases
-from lease_scheduler.api.interfaces import Document, RefusedError
+from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, span_changes
 from lease_scheduler.api.views.lease import show_lease
-from lease_scheduler.api.views.lease_changes import RequestedChanges, lease_changes, span_changes
-from lease_scheduler.api.views.lease_request import new_lease
+from lease_scheduler.model.documents import Document
 
 
 def list_leases(request: ApiRequest) -> Answer:
@@ -27,7 +28,7 @@ def list_leases(request: ApiRequest) -> Answer:
 
 def create_lease(request: ApiRequest) -> Answer:
     """Make a lease."""
-    lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     lease |= private_queries(request)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
@@ -66,7 +67,7 @@ def show(request: ApiRequest) -> Answer:
 
 def update_lease(request: ApiRequest) -> Answer:
     """Change a lease."""
-    changes = lease_changes(request.body, request.named, request.now, request.extended)
+    changes = lease_changes(request.body, request.named, request.now, request.version)
     apply_changes(request, changes)
     return Answer({"lease": shown_again(request, request.named["id"])})
 
@@ -128,9 +129,9 @@ def act(request: ApiRequest) -> Answer:
             raise ApiError(400, "move: give hosts_away or dates, not both", "move")
         request.engine.move_lease(context, lease_id, asked["hosts_away"])
     elif action == "move":
-        apply_changes(request, lease_changes(asked, view, request.now, True))
+        apply_changes(request, lease_changes(asked, view, request.now, request.version))
     else:
-        apply_changes(request, span_changes(action, asked, view, request.now, True))
+        apply_changes(request, span_changes(action, asked, view, request.now, request.version))
     return Answer({"lease": shown_again(request, lease_id, deleted=True)})
 
 
@@ -155,7 +156,7 @@ def _accept(request: ApiRequest) -> None:
 
 def _counter(request: ApiRequest, asked: Document) -> None:
     """Other terms for a lease that is held."""
-    changes = lease_changes(asked, request.named, request.now, True)
+    changes = lease_changes(asked, request.named, request.now, request.version)
     if changes.end_now or not changes.terms:
         raise ApiError(400, "counter: these are the terms that are offered; give others, or accept it", "counter")
     terms = changes.terms | private_queries(request)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import ApiRequest
+from lease_scheduler.model.documents import Document
 
 #: Filters that the reader knows by the same name.
 _FILTERS = ("name", "kind", "series_id", "number", "live", "deleted")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import shown, shown_again
 from lease_scheduler.api.request import Answer, ApiRequest
-from lease_scheduler.api.views.lease_request import new_lease
-from lease_scheduler.api.views.reservation_request import maintenance_reservation
+from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.api.requests.reservation import maintenance_reservation
 
 
 def list_maintenances(request: ApiRequest) -> Answer:
@@ -19,7 +19,7 @@ def create_maintenance(request: ApiRequest) -> Answer:
     """Keep hosts free for a while; leases that have not begun there are moved elsewhere."""
     body = request.body
     times = {key: body[key] for key in ("name", "start_date", "end_date", "duration") if key in body}
-    lease = new_lease(times, (), request.caller, request.now, True)
+    lease = new_lease(times, (), request.caller, request.now, request.version)
     lease["maintenance"] = True
     lease["reservations"] = [maintenance_reservation(_names(request, body["hosts"]))]
     request.engine.create_lease(request.context(), lease)

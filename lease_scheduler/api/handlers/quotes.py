@@ -6,12 +6,13 @@ from lease_scheduler.api import dates
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, private_queries, trusted
-from lease_scheduler.api.interfaces import Document, RefusedError
+from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.microversions import V1_12, V1_15, V1_17
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.api.requests.lease_changes import lease_changes, span_changes
 from lease_scheduler.api.views.alternatives import show_alternatives
-from lease_scheduler.api.views.lease_changes import lease_changes, span_changes
-from lease_scheduler.api.views.lease_request import new_lease
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 
 #: Kinds whose place is known at once and may lie ahead.
@@ -20,7 +21,7 @@ _MAY_BE_HELD = (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value)
 
 def create_quote(request: ApiRequest) -> Answer:
     """Plan a lease, tell about it, and forget it or hold it, or others in its place, for the caller."""
-    lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.extended)
+    lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     lease |= private_queries(request)
     for key in ("counter_offers", "flexibility"):
         if key in request.raw_body and not request.raw_body.get("hold"):
@@ -79,7 +80,7 @@ def _flexibility(request: ApiRequest, asked: Document) -> Document:
     found: Document = {}
     if "latest_start" in asked:
         field = "flexibility.latest_start"
-        found["latest_start"] = dates.parse_date(asked["latest_start"], field, request.now, True)
+        found["latest_start"] = dates.parse_date(asked["latest_start"], field, request.now, request.version)
     if "fewest_nodes" in asked:
         found["fewest_nodes"] = asked["fewest_nodes"]
     if "shortest_duration" in asked:
@@ -91,9 +92,9 @@ def quote_change(request: ApiRequest) -> Answer:
     """What a change of a lease would come to; nothing of it is kept."""
     ((action, asked),) = request.body.items()
     if action == "change":
-        changes = lease_changes(asked, request.named, request.now, True)
+        changes = lease_changes(asked, request.named, request.now, request.version)
     else:
-        changes = span_changes(action, asked, request.named, request.now, True)
+        changes = span_changes(action, asked, request.named, request.now, request.version)
     if changes.end_now:
         raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
     found = request.engine.quote_change(

@@ -8,10 +8,11 @@ from itertools import pairwise
 from lease_scheduler.api.dates import iso_date
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.leases import needs_trust, private_queries
-from lease_scheduler.api.interfaces import Document, RefusedError
+from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.recurrence import occurrences
 from lease_scheduler.api.request import Answer, ApiRequest
-from lease_scheduler.api.views.lease_request import new_lease
+from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 
 
@@ -25,7 +26,7 @@ def create_series(request: ApiRequest) -> Answer:
     """Make the leases of a series; some of them may be refused."""
     body = request.body
     try:
-        lease = new_lease(body["lease"], (), request.caller, request.now, True) | private_queries(request)
+        lease = new_lease(body["lease"], (), request.caller, request.now, request.version) | private_queries(request)
     except ApiError as error:
         raise ApiError(error.code, error.message, f"lease.{error.field}" if error.field else "lease") from error
     if lease["kind"] != LeaseKind.RESERVATION.value:

@@ -9,9 +9,9 @@ from typing import Any
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.handlers.listing import wanted_projects
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_12, V1_14, V1_15
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.model.documents import Document
 
 _DAY = 86_400
 _MONTH = 30 * _DAY
@@ -28,8 +28,8 @@ def show(request: ApiRequest) -> Answer:
     """Node-hours and resource-hours of one project or of all, and what was earned from them."""
     query, now = request.query, request.now
     project_id = wanted_projects(request, "usage:all_projects")
-    end = dates.parse_date(query["end"], "end", now, True) if "end" in query else now
-    start = dates.parse_date(query["start"], "start", now, True) if "start" in query else end - _MONTH
+    end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else now
+    start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else end - _MONTH
     if end <= max(0, start):
         raise ApiError(400, "end: must be later than start", "end")
     # Before, there was nothing.

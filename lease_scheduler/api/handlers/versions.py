@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM
 from lease_scheduler.api.openapi import describe
 from lease_scheduler.api.request import Answer, ApiRequest
+from lease_scheduler.model.documents import Document
 
 
 def list_versions(request: ApiRequest) -> Answer:

@@ -1,1 +1,1 @@
-"""Converts between what clients send and see, and the plain values that engine and reader know."""
+"""Turns the plain values of engine and reader into what clients see."""

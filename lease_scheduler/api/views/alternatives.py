@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lease_scheduler.api.dates import iso_date
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_17, Version
+from lease_scheduler.model.documents import Document
 
 
 def show_alternatives(alternatives: Iterable[Mapping[str, Any]], version: Version) -> list[Document]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lease_scheduler.api.dates import lease_date, row_date
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.schemas.hosts import FACTS
+from lease_scheduler.model.documents import Document
 
 
 def show_host(host: Document) -> Document:

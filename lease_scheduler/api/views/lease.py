@@ -12,9 +12,9 @@ A lease view (from the reader) has ``id``, ``name``, ``project_id``, ``user_id``
 from __future__ import annotations
 
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_15, V1_16, Version
 from lease_scheduler.model.blazar import lease_status, reservation_terms
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 

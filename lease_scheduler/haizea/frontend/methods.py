@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.haizea.frontend.documents import Translation, body_of, host_of, written_lease
 from lease_scheduler.haizea.frontend.lease_xml import read_request, write_lease
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
@@ -25,8 +26,6 @@ _DONE = 0
 
 _QUEUED = ("queued", "suspended-queued")
 _LARGEST = 2_147_483_647
-
-Document = dict[str, Any]
 
 
 class Methods:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest, NodeSet
@@ -16,8 +17,6 @@ from lease_scheduler.service.blazar_import.flavors import SourceFlavor, source_f
 from lease_scheduler.service.blazar_import.pool import shown_address
 from lease_scheduler.service.terms import Pool, Terms, build_terms, numbered
 from lease_scheduler.store.blazar.contents import BlazarLease, BlazarReservation
-
-Document = dict[str, Any]
 
 HOST = "physical:host"
 INSTANCE = "virtual:instance"

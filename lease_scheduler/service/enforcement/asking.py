@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.records.messages import FOR_FILTERS, Message
-from lease_scheduler.service.enforcement.base import ChangeProposal, Document, Proposal, UsageFilter
+from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal, UsageFilter
 from lease_scheduler.service.enforcement.views import date, lease_body
 
 #: A filter that keeps count is asked about a lease; unless the lease is made it must hear that nothing came of it.

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.records.documents import LeaseDocument
 
-Document = Mapping[str, Any]
 LiveLeases = Sequence[tuple[Lease, LeaseDocument]]
 
 
@@ -31,7 +31,7 @@ class FilterOptions:
 class Proposal:
     """A lease that is about to be made.
 
-    :ivar lease: its document, in the words of the API (see ``api.views.lease_request``)
+    :ivar lease: its document, in the words of the API (see ``api.requests.lease``)
     :ivar request: its terms, with as many VMs as it would get
     :ivar now: the present instant
     :ivar allocations: per reservation id the hosts or addresses that it would get

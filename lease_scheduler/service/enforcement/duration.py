@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED
-from lease_scheduler.service.enforcement.base import ChangeProposal, Document, FilterOptions, Proposal
+from lease_scheduler.service.enforcement.base import ChangeProposal, FilterOptions, Proposal
 
 
 class MaxLeaseDurationFilter:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from keystoneauth1 import exceptions
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
-from lease_scheduler.service.enforcement.base import ChangeProposal, Document, FilterOptions, Proposal
+from lease_scheduler.service.enforcement.base import ChangeProposal, FilterOptions, Proposal
 from lease_scheduler.service.enforcement.views import lease_body
 
 LOG = logging.getLogger(__name__)
@@ -127,7 +129,7 @@ class ExternalServiceFilter:
         return answer
 
 
-def _url(option: str, values: Document) -> str:
+def _url(option: str, values: Mapping[str, Any]) -> str:
     base: str = values["external_service_endpoint"]
     url: str = values[option] or (f"{base.rstrip('/')}/{_PATHS[option]}" if base else "")
     if url and not url.startswith(("http://", "https://")):

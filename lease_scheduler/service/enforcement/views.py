@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
-from lease_scheduler.service.enforcement.base import Document
 
 #: Our key and Blazar's for the same date.
 _DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}

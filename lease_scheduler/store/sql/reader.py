@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, exists, 
 from sqlalchemy.exc import OperationalError
 
 from lease_scheduler.model.blazar import states_of
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import RefusedError, StoreFullError, StoreUnavailableError
 from lease_scheduler.model.states import FINAL_STATES
 from lease_scheduler.store.sql import views
@@ -32,8 +33,6 @@ from lease_scheduler.store.sql.schema import (
     USAGE,
 )
 from lease_scheduler.store.sql.usage import UsageReader
-
-Document = dict[str, Any]
 
 #: Keys in one ``IN`` list.
 _CHUNK = 1_000

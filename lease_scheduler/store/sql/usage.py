@@ -14,13 +14,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Subquery, Text, case, cast, func, literal, select
 
 from lease_scheduler.model.delays import SLOWDOWN_BOUND
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.store.sql import capacity
 from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASES, REVENUE, USAGE
-
-Document = dict[str, Any]
 
 
 class UsageReader:

@@ -7,10 +7,10 @@ from typing import Any
 
 from lease_scheduler.engine.interfaces import OperationKind
 from lease_scheduler.model.blazar import events, reservation_status
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
-Document = dict[str, Any]
 Row = Mapping[str, Any]
 
 

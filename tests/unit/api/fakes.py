@@ -6,10 +6,10 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lease_scheduler.api.interfaces import Document
 from lease_scheduler.model.blazar import lease_status
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
-from lease_scheduler.rpc.interface import EngineRequests, Given
+from lease_scheduler.rpc.interface import EngineRequests
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full one.
 NOW = 1_896_091_230
@@ -78,12 +78,12 @@ class Site(EngineRequests):
             refusal, self.refusal = self.refusal, None
             raise refusal
 
-    def create_lease(self, context: Given, lease: Given) -> Document:
+    def create_lease(self, context: Document, lease: Document) -> Document:
         self._called("create_lease", context, lease)
         self.views[lease["id"]] = self.view_of(lease)
         return {"lease_id": lease["id"]}
 
-    def view_of(self, lease: Given) -> Document:
+    def view_of(self, lease: Document) -> Document:
         now = self.clock.now()
         start = lease["start"] if lease["kind"] == "reservation" else None
         return {
@@ -156,11 +156,11 @@ class Site(EngineRequests):
             "hosts": ["host-2", "host-1", "host-1"],
         }
 
-    def quote_lease(self, context: Given, lease: Given) -> Document:
+    def quote_lease(self, context: Document, lease: Document) -> Document:
         self._called("quote_lease", context, lease)
         return self.quote
 
-    def offer_lease(self, context: Given, lease: Given) -> Document:
+    def offer_lease(self, context: Document, lease: Document) -> Document:
         self._called("offer_lease", context, lease)
         self.views[lease["id"]] = {
             **self.view_of(lease),
@@ -171,25 +171,25 @@ class Site(EngineRequests):
         offered = {"lease_id": lease["id"], "price": 2.5, "expires_at": self.clock.now() + 300}
         return {**self.quote, **offered}
 
-    def counter_offer(self, context: Given, lease_id: str, changes: Given) -> Document:
+    def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
         self._called("counter_offer", context, lease_id, changes)
         return {"lease_id": lease_id}
 
-    def quote_change(self, context: Given, lease_id: str, changes: Given) -> Document:
+    def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
         self._called("quote_change", context, lease_id, changes)
         return {**self.quote, "price": 3.5, "present_price": 2.5, "alternatives": []}
 
-    def accept_lease(self, context: Given, lease_id: str, trust_id: str | None = None) -> Document:
+    def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
         self._called("accept_lease", context, lease_id, trust_id)
         self.views[lease_id].update(offered_until=None, trust_id=trust_id or self.views[lease_id]["trust_id"])
         return {"lease_id": lease_id}
 
-    def reject_lease(self, context: Given, lease_id: str) -> Document:
+    def reject_lease(self, context: Document, lease_id: str) -> Document:
         self._called("reject_lease", context, lease_id)
         self.views[lease_id].update(state="rejected-by-user", offered_until=None, ended=self.clock.now())
         return {}
 
-    def update_lease(self, context: Given, lease_id: str, changes: Given) -> Document:
+    def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
         self._called("update_lease", context, lease_id, changes)
         view = self.views[lease_id]
         view.update({key: value for key, value in changes.items() if key != "reservations"})
@@ -200,29 +200,29 @@ class Site(EngineRequests):
         view["updated_at"] = self.clock.now()
         return {"lease_id": lease_id}
 
-    def delete_lease(self, context: Given, lease_id: str, reason: str) -> Document:
+    def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
         self._called("delete_lease", context, lease_id, reason)
         self.views[lease_id].update(state="cancelled", reason=reason, ended=self.clock.now())
         self.deleted.add(lease_id)
         return {}
 
-    def end_lease(self, context: Given, lease_id: str) -> Document:
+    def end_lease(self, context: Document, lease_id: str) -> Document:
         self._called("end_lease", context, lease_id)
         self.views[lease_id].update(state="done", ended=self.clock.now(), end=self.clock.now())
         return {}
 
-    def move_lease(self, context: Given, lease_id: str, hosts_away: list[str]) -> Document:
+    def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         self._called("move_lease", context, lease_id, hosts_away)
         return {"lease_id": lease_id}
 
-    def availability(self, context: Given, query: Given) -> Document:
+    def availability(self, context: Document, query: Document) -> Document:
         self._called("availability", context, query)
         window = {"start": query["start"], "end": query["end"], "count": query["count"]}
         preempting = {**window, "preempted": {"best-effort": 3}}
         free = {"windows": [{**window, "preempted": {}, "start": query["start"] + 60}], "earliest": query["start"] + 60}
         return {"windows": [preempting], "earliest": query["start"], "free": free}
 
-    def create_host(self, context: Given, host: Given) -> Document:
+    def create_host(self, context: Document, host: Document) -> Document:
         self._called("create_host", context, host)
         return {"host_id": self.add_host(host.get("name", str(host.get("id"))), host)}
 
@@ -250,7 +250,7 @@ class Site(EngineRequests):
         }
         return host_id
 
-    def update_host(self, context: Given, host_id: str, values: Given) -> Document:
+    def update_host(self, context: Document, host_id: str, values: Document) -> Document:
         self._called("update_host", context, host_id, values)
         properties = self.host_rows[host_id]["properties"]
         for key, value in values.items():
@@ -260,12 +260,12 @@ class Site(EngineRequests):
                 properties[key] = str(value)
         return {"host_id": host_id}
 
-    def delete_host(self, context: Given, host_id: str) -> Document:
+    def delete_host(self, context: Document, host_id: str) -> Document:
         self._called("delete_host", context, host_id)
         del self.host_rows[host_id]
         return {}
 
-    def create_floatingip(self, context: Given, values: Given) -> Document:
+    def create_floatingip(self, context: Document, values: Document) -> Document:
         self._called("create_floatingip", context, values)
         address_id = f"address-{len(self.addresses) + 1}"
         self.addresses[address_id] = {
@@ -278,17 +278,17 @@ class Site(EngineRequests):
         }
         return {"floatingip_id": address_id}
 
-    def delete_floatingip(self, context: Given, floatingip_id: str) -> Document:
+    def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
         self._called("delete_floatingip", context, floatingip_id)
         del self.addresses[floatingip_id]
         return {}
 
-    def update_property(self, context: Given, resource_type: str, name: str, private: bool) -> Document:
+    def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
         self._called("update_property", context, resource_type, name, private)
         (self.private.add if private else self.private.discard)(name)
         return {}
 
-    def create_series(self, context: Given, series: Given) -> Document:
+    def create_series(self, context: Document, series: Document) -> Document:
         self._called("create_series", context, series)
         created_at = self.clock.now()
         self.series_rows[series["id"]] = {**series, "template": series["lease"], "created_at": created_at}
@@ -301,7 +301,7 @@ class Site(EngineRequests):
             made.append(lease_id)
         return {"series_id": series["id"], "leases": made, "refused": []}
 
-    def delete_series(self, context: Given, series_id: str) -> Document:
+    def delete_series(self, context: Document, series_id: str) -> Document:
         self._called("delete_series", context, series_id)
         del self.series_rows[series_id]
         return {}

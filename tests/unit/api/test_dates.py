@@ -8,32 +8,33 @@ from hypothesis import strategies as st
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
+from lease_scheduler.api.microversions import V1_0, V1_1, V1_2, Version
 from lease_scheduler.model.lease import UNLIMITED
 from tests.unit.api.fakes import MINUTE, NOW
 
 
 @pytest.mark.parametrize(
-    ("text", "extended", "expected"),
+    ("text", "version", "expected"),
     [
-        ("now", False, MINUTE),
-        ("2030-01-31 12:00", False, MINUTE),
-        ("1970-01-01 00:00", False, 0),
-        ("2030-01-31T12:00:30Z", True, NOW),
-        ("2030-01-31T14:00:30+02:00", True, NOW),
-        ("2030-01-31T12:00:30.999999+00:00", True, NOW),
-        ("2030-01-31T12:00:30.000000", True, NOW),
-        ("2030-01-31T12:00", True, MINUTE),
-        ("1969-12-31T23:59:59.5Z", True, -1),
+        ("now", V1_1, MINUTE),
+        ("2030-01-31 12:00", V1_1, MINUTE),
+        ("1970-01-01 00:00", V1_1, 0),
+        ("2030-01-31T12:00:30Z", V1_2, NOW),
+        ("2030-01-31T14:00:30+02:00", V1_2, NOW),
+        ("2030-01-31T12:00:30.999999+00:00", V1_2, NOW),
+        ("2030-01-31T12:00:30.000000", V1_2, NOW),
+        ("2030-01-31T12:00", V1_2, MINUTE),
+        ("1969-12-31T23:59:59.5Z", V1_2, -1),
     ],
 )
-def test_dates(text: str, extended: bool, expected: int) -> None:
-    assert dates.parse_date(text, "start_date", NOW, extended) == expected
+def test_dates(text: str, version: Version, expected: int) -> None:
+    assert dates.parse_date(text, "start_date", NOW, version) == expected
 
 
 @pytest.mark.parametrize("text", ["", "NOW", "2030-13-01 00:00", "2030-01-31T12:00:30Z", "2030-01-31 12:00:00"])
 def test_what_is_no_date_of_blazars(text: str) -> None:
     with pytest.raises(ApiError) as raised:
-        dates.parse_date(text, "start_date", NOW)
+        dates.parse_date(text, "start_date", NOW, V1_0)
     assert raised.value.message == f"{text} is an invalid date. Required format: %Y-%m-%d %H:%M"
     assert (raised.value.code, raised.value.field) == (400, "start_date")
 
@@ -41,7 +42,7 @@ def test_what_is_no_date_of_blazars(text: str) -> None:
 @given(st.text(max_size=30) | st.datetimes().map(str))
 def test_any_text_is_a_date_or_wrong(text: str) -> None:
     try:
-        instant = dates.parse_date(text, "start_date", NOW, True)
+        instant = dates.parse_date(text, "start_date", NOW, V1_2)
     except ApiError as error:
         assert error.code == 400
     else:

@@ -78,7 +78,7 @@ def test_dates_are_described_as_they_are_read() -> None:
     for text in ("2030-01-31T12:00Z", "2030-01-31T12:00:00", "2030-01-31T12:00:00-05:30"):
         assert not re.search(pattern("1.1"), text)
         assert re.search(pattern("1.2"), text)
-        assert parse_date(text, "start_date", 0, True) > 0
+        assert parse_date(text, "start_date", 0, MAXIMUM) > 0
     for text in ("", "soon", "2030-13-01 00:00", "2030-01-31T24:00Z", "2030-01-31"):
         assert not re.search(pattern("1.2"), text)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.client import RpcEngineClient
-from lease_scheduler.rpc.interface import METHODS, VERSION, Answer, EngineRequests, Given, answers, methods_of
+from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, answers, methods_of
 from lease_scheduler.service.inspection import Inspection
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.negotiations import Negotiations
@@ -80,7 +81,7 @@ def test_a_method_takes_the_arguments_of_its_request(name: str) -> None:
 def test_a_method_is_marked_with_the_request_that_it_answers() -> None:
     class Part:
         @answers(EngineRequests.end_lease)
-        def finish(self, context: Given, lease_id: str) -> Answer:
+        def finish(self, context: Document, lease_id: str) -> Document:
             return {"ended": lease_id}
 
     with pytest.raises(TypeError, match="nothing answers"):
@@ -92,9 +93,9 @@ class _Asked(RpcEngineClient):
     """Keeps what would be sent."""
 
     def __init__(self) -> None:
-        self.sent: list[tuple[str, Given]] = []
+        self.sent: list[tuple[str, Document]] = []
 
-    def _ask(self, context: Given, method: str, arguments: Given) -> Answer:
+    def _ask(self, context: Document, method: str, arguments: Document) -> Document:
         self.sent.append((method, arguments))
         return {"context": context}
 

@@ -8,8 +8,9 @@ import pytest
 from flask import Flask
 from icalendar import Calendar
 
-from lease_scheduler.api.interfaces import Document, RefusedError
+from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.settings import ApiSettings
+from lease_scheduler.model.documents import Document
 from tests.unit.api.conftest import Build, Client
 from tests.unit.api.fakes import HOUR, NOW, Site, Trusts
 from tests.unit.api.handlers.test_leases import DATES, HOSTS, made, refused

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.api.schemas.reservations import FLAVOR, FLOATING_IP, HOST, INSTANCE, KEYS_OF_TYPE
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.property_query import parse_query
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
@@ -17,20 +18,20 @@ from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
 _QUERIES = ("hypervisor_properties", "resource_properties")
 
 
-def new_reservation(asked: Mapping[str, Any], field: str, extended: bool) -> Document:
+def new_reservation(asked: Mapping[str, Any], field: str, version: Version) -> Document:
     """A reservation of a lease document.
 
     :param asked: fits the schema
     :param field: its JSON path
-    :param extended: whether queries may have what Blazar's have not
+    :param version: microversion of the request
     :raises ApiError: its values do not go together
     """
     resource_type = asked["resource_type"]
     terms = {**_defaults(resource_type), **asked}
-    return {"id": str(uuid.uuid4()), **_checked(terms, resource_type, field, extended)}
+    return {"id": str(uuid.uuid4()), **_checked(terms, resource_type, field, version)}
 
 
-def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, extended: bool) -> Document:
+def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, version: Version) -> Document:
     """The keys of a reservation that change, and its id.
 
     :param known: the reservation as the reader shows it
@@ -44,7 +45,7 @@ def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, e
     changes = {
         key: value
         for key, value in asked.items()
-        if key not in ("id", "resource_type") and (extended or key not in present or present[key] != value)
+        if key not in ("id", "resource_type") and (version >= V1_2 or key not in present or present[key] != value)
     }
     if resource_type == FLAVOR:
         raise ApiError(409, f"Can't update {field}: only the dates of a {FLAVOR} reservation can change", field)
@@ -53,7 +54,7 @@ def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, e
             wanted = ", ".join(sorted(KEYS_OF_TYPE[resource_type]))
             raise ApiError(400, f"{field}.{key}: a {resource_type} has {wanted}", f"{field}.{key}")
     terms = {**_defaults(resource_type), **known.get("terms", {}), **changes}
-    checked = _checked(terms, resource_type, field, extended)
+    checked = _checked(terms, resource_type, field, version)
     changed = {"id": known["id"], **{key: checked[key] for key in changes}}
     if terms.get("nodes") and changes:
         changed["nodes"] = [_changed_nodes(checked, changes, resource_type, field)]
@@ -86,13 +87,13 @@ def _changed_nodes(terms: Document, changes: Document, resource_type: str, field
     return {**nodes, "count": terms["amount"], "resources": resources}
 
 
-def node_reservation(nodes: Mapping[str, Any], field: str) -> Document:
+def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> Document:
     """The reservation that a node set is: instances, or whole hosts.
 
     :raises ApiError: 400, its query is none
     """
     query = nodes.get("properties", "")
-    _check_query(query, f"{field}.properties", True)
+    _check_query(query, f"{field}.properties", version)
     resources, count = dict(nodes.get("resources", {})), nodes["count"]
     if not resources and not nodes.get("exclusive"):
         raise ApiError(400, f"{field}.resources: is needed for nodes that are not exclusive", f"{field}.resources")
@@ -148,7 +149,7 @@ def _defaults(resource_type: str) -> Document:
     return {"affinity": None, "resource_properties": ""}
 
 
-def _checked(terms: Document, resource_type: str, field: str, extended: bool) -> Document:
+def _checked(terms: Document, resource_type: str, field: str, version: Version) -> Document:
     if resource_type == HOST and terms["max"] < terms["min"]:
         raise ApiError(
             400, "Invalid values for min/max of hosts. Max must be equal to or larger than min.", f"{field}.max"
@@ -165,7 +166,7 @@ def _checked(terms: Document, resource_type: str, field: str, extended: bool) ->
         _check_addresses(terms, field)
     for key in _QUERIES:
         if key in KEYS_OF_TYPE[resource_type]:
-            _check_query(terms[key], f"{field}.{key}", extended)
+            _check_query(terms[key], f"{field}.{key}", version)
     return terms
 
 
@@ -175,9 +176,9 @@ def _affinity(value: bool | str | None) -> bool | None:
     return value
 
 
-def _check_query(text: str, field: str, extended: bool) -> None:
+def _check_query(text: str, field: str, version: Version) -> None:
     try:
-        parse_query(text, field=field, extended=extended)
+        parse_query(text, field=field, extended=version >= V1_2)
     except InvalidValueError as error:
         raise ApiError(400, f"{error.problem} ({field})", field) from error
 

@@ -19,20 +19,21 @@ from typing import Any
 from lease_scheduler.api import dates
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.requests.reservation import new_reservation, node_reservation
 from lease_scheduler.api.validation import Problem
-from lease_scheduler.api.views.reservation_request import new_reservation, node_reservation
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 
 #: Kinds that may be interrupted unless their request says otherwise.
 _PREEMPTIBLE = {LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE}
 
 
-def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, extended: bool) -> Document:
+def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, version: Version) -> Document:
     """A lease document, checked in the order in which Blazar checks (anchors A.4).
 
     :param problems: what the schema says of the body
-    :param extended: whether the client knows lease kinds and what comes with them
+    :param version: microversion of the request
     :raises ApiError: naming the key that is wrong
     """
     problems = tuple(problems)
@@ -40,7 +41,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         if "resource_type" in problem.missing or not problem.path.startswith("reservations["):
             raise problem.error()
     kind = LeaseKind(body.get("kind", LeaseKind.RESERVATION.value))
-    times = _TIMES[kind](body, now, extended)
+    times = _TIMES[kind](body, now, version)
     for problem in problems:
         raise problem.error()
     if body.get("reservations") and "nodes" in body:
@@ -62,7 +63,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         "before_end": None,
         "preemptible": preemptible,
         "preemption_mode": body.get("preemption_mode", _default_mode(preemptible)),
-        "reservations": _reservations(body, extended),
+        "reservations": _reservations(body, version),
         "servers": body.get("servers", []),
         "on_end": body.get("on_end", "delete"),
         "series_id": None,
@@ -72,16 +73,16 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
     if kind is not LeaseKind.RESERVATION and not document["reservations"]:
         raise ApiError(400, f"nodes: a lease of kind {kind.value} needs at least one node set", "nodes")
     if body.get("before_end_date"):
-        document["before_end"] = before_end(body["before_end_date"], document["start"], document["end"], now, extended)
+        document["before_end"] = before_end(body["before_end_date"], document["start"], document["end"], now, version)
     return document
 
 
-def before_end(text: str, start: int | None, end: int | None, now: int, extended: bool) -> int:
+def before_end(text: str, start: int | None, end: int | None, now: int, version: Version) -> int:
     """The instant at which the owner is told that the lease is about to end.
 
     :raises ApiError: 400, it is no date; 403, it lies outside the lease
     """
-    instant = dates.parse_date(text, "before_end_date", now, extended)
+    instant = dates.parse_date(text, "before_end_date", now, version)
     if start is None or end is None:
         raise ApiError(400, "before_end_date: only leases with a fixed end have one; leave it out", "before_end_date")
     if not start < instant < end:
@@ -94,23 +95,23 @@ def _default_mode(preemptible: bool) -> str:
     return str(mode.value)
 
 
-def _reservations(body: Document, extended: bool) -> list[Document]:
+def _reservations(body: Document, version: Version) -> list[Document]:
     if "nodes" in body:
-        return [node_reservation(nodes, f"nodes[{number}]") for number, nodes in enumerate(body["nodes"])]
+        return [node_reservation(nodes, f"nodes[{number}]", version) for number, nodes in enumerate(body["nodes"])]
     return [
-        new_reservation(asked, f"reservations[{number}]", extended)
+        new_reservation(asked, f"reservations[{number}]", version)
         for number, asked in enumerate(body.get("reservations", []))
     ]
 
 
-def _reservation_times(body: Document, now: int, extended: bool) -> Document:
+def _reservation_times(body: Document, now: int, version: Version) -> Document:
     needed = ["start_date"] if "duration" in body else ["start_date", "end_date"]
     missing = [key for key in needed if key not in body]
     if missing:
         raise ApiError(400, f"Missing parameter {', '.join(missing)}", missing[0])
     _refuse(body, LeaseKind.RESERVATION, "deadline")
-    start = _start(body, now, extended)
-    end = _end(body, start, now, extended)
+    start = _start(body, now, version)
+    end = _end(body, start, now, version)
     if "duration" in body and body["start_date"] == dates.NOW:
         # Nothing of a duration is lost to the beginning of the minute, nor on the way to the engine.
         duration = end - start
@@ -118,30 +119,30 @@ def _reservation_times(body: Document, now: int, extended: bool) -> Document:
     return {"start": start, "end": end}
 
 
-def _immediate_times(body: Document, now: int, extended: bool) -> Document:
+def _immediate_times(body: Document, now: int, version: Version) -> Document:
     _refuse(body, LeaseKind.IMMEDIATE, "deadline")
     if body.get("start_date", dates.NOW) != dates.NOW:
         raise ApiError(400, 'start_date: an immediate lease starts "now"; leave it out', "start_date")
     if "end_date" not in body and "duration" not in body:
         raise ApiError(400, "Missing parameter duration", "duration")
-    return {"duration": _end(body, now, now, extended) - now}
+    return {"duration": _end(body, now, now, version) - now}
 
 
-def _deadline_times(body: Document, now: int, extended: bool) -> Document:
+def _deadline_times(body: Document, now: int, version: Version) -> Document:
     _refuse(body, LeaseKind.DEADLINE, "end_date")
     missing = [key for key in ("duration", "deadline") if key not in body]
     if missing:
         raise ApiError(400, f"Missing parameter {', '.join(missing)}", missing[0])
-    start = _start(body, now, extended) if "start_date" in body else None
+    start = _start(body, now, version) if "start_date" in body else None
     duration = dates.parse_duration(body["duration"], "duration")
-    deadline = dates.parse_date(body["deadline"], "deadline", now, extended)
+    deadline = dates.parse_date(body["deadline"], "deadline", now, version)
     earliest = max(now, start or 0) + duration
     if deadline < earliest:
         raise ApiError(400, f"deadline: must be {dates.iso_date(earliest)} or later", "deadline")
     return {"start": start, "duration": duration, "deadline": deadline}
 
 
-def _best_effort_times(body: Document, now: int, extended: bool) -> Document:
+def _best_effort_times(body: Document, now: int, version: Version) -> Document:
     _refuse(body, LeaseKind.BEST_EFFORT, "start_date", "end_date", "deadline")
     return {"duration": dates.parse_duration(body["duration"], "duration") if "duration" in body else None}
 
@@ -160,22 +161,22 @@ def _refuse(body: Document, kind: LeaseKind, *keys: str) -> None:
             raise ApiError(400, f"{key}: a lease of kind {kind.value} has none; leave it out, or choose its kind", key)
 
 
-def _start(body: Document, now: int, extended: bool) -> int:
-    start = dates.parse_date(body["start_date"], "start_date", now, extended)
+def _start(body: Document, now: int, version: Version) -> int:
+    start = dates.parse_date(body["start_date"], "start_date", now, version)
     if "end_date" in body:
         # An end that is no date is told of before a start that is too early.
-        dates.parse_date(body["end_date"], "end_date", now, extended)
+        dates.parse_date(body["end_date"], "end_date", now, version)
     if start < dates.minute_of(now):
         raise ApiError(400, "Start date must be later than current date", "start_date")
     return start
 
 
-def _end(body: Document, start: int, now: int, extended: bool) -> int:
+def _end(body: Document, start: int, now: int, version: Version) -> int:
     if "end_date" in body and "duration" in body:
         raise ApiError(400, "duration: give end_date or duration, not both", "duration")
     if "duration" in body:
         return start + dates.parse_duration(body["duration"], "duration")
-    end = dates.parse_date(body["end_date"], "end_date", now, extended)
+    end = dates.parse_date(body["end_date"], "end_date", now, version)
     if end <= start:
         raise ApiError(400, "End date must be later than start date.", "end_date")
     return end

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lease_scheduler.api import dates
 from lease_scheduler.api.errors import ApiError
-from lease_scheduler.api.interfaces import Document
-from lease_scheduler.api.views.lease_request import before_end
-from lease_scheduler.api.views.reservation_request import changed_reservation
+from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.requests.lease import before_end
+from lease_scheduler.api.requests.reservation import changed_reservation
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 
 #: Keys that mean the same on both sides.
@@ -29,7 +29,7 @@ class RequestedChanges:
     end_now: bool = False
 
 
-def lease_changes(body: Document, view: Document, now: int, extended: bool) -> RequestedChanges:
+def lease_changes(body: Document, view: Document, now: int, version: Version) -> RequestedChanges:
     """What a body of PUT means for a lease.
 
     :param body: fits the schema
@@ -46,31 +46,31 @@ def lease_changes(body: Document, view: Document, now: int, extended: bool) -> R
     ):
         # Which refuses to be preempted.
         terms["preemption_mode"] = PreemptionMode.SHELVE.value
-    start = _new_start(body, view, now, extended)
+    start = _new_start(body, view, now, version)
     if _has_ended(view, now):
         raise ApiError(400, "Terminated leases can only be renamed")
-    end = _new_end(body, view, start, now, extended)
+    end = _new_end(body, view, start, now, version)
     if start != view["start"]:
         terms["start"] = start
-    terms |= _new_lengths(body, view, start, now, extended)
+    terms |= _new_lengths(body, view, start, now, version)
     end_now = end is not None and end != view["end"] and end <= now and view["started"] is not None
     if end != view["end"] and not end_now:
         terms["end"] = end
     if body.get("before_end_date"):
-        terms["before_end"] = before_end(body["before_end_date"], start, end, now, extended)
+        terms["before_end"] = before_end(body["before_end_date"], start, end, now, version)
     if body.get("reservations"):
-        terms["reservations"] = _changed_reservations(body["reservations"], view, extended)
+        terms["reservations"] = _changed_reservations(body["reservations"], view, version)
     return RequestedChanges(terms, end_now)
 
 
-def _changed_reservations(asked: list[Document], view: Document, extended: bool) -> list[Document]:
+def _changed_reservations(asked: list[Document], view: Document, version: Version) -> list[Document]:
     known = {reservation["id"]: reservation for reservation in view["reservations"]}
     changed = []
     for number, reservation in enumerate(asked):
         field = f"reservations[{number}]"
         if reservation["id"] not in known:
             raise ApiError(400, f"{field}.id: there is no reservation {reservation['id']} in this lease", f"{field}.id")
-        changed.append(changed_reservation(reservation, known.pop(reservation["id"]), field, extended))
+        changed.append(changed_reservation(reservation, known.pop(reservation["id"]), field, version))
     return changed
 
 
@@ -82,13 +82,13 @@ def _has_started(view: Document, now: int) -> bool:
     return view["started"] is not None or (view["start"] is not None and view["start"] < dates.minute_of(now))
 
 
-def _new_start(body: Document, view: Document, now: int, extended: bool) -> int | None:
+def _new_start(body: Document, view: Document, now: int, version: Version) -> int | None:
     old: int | None = view["start"]
     if "start_date" not in body:
         return old
     if view["kind"] not in (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value):
         raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
-    new = dates.parse_date(body["start_date"], "start_date", now, extended)
+    new = dates.parse_date(body["start_date"], "start_date", now, version)
     if old is not None and dates.minute_of(new) == dates.minute_of(old):
         # Clients send minutes; a lease that was to start "now" has seconds.
         return old
@@ -102,7 +102,7 @@ def _new_start(body: Document, view: Document, now: int, extended: bool) -> int 
     return new
 
 
-def _new_end(body: Document, view: Document, start: int | None, now: int, extended: bool) -> int | None:
+def _new_end(body: Document, view: Document, start: int | None, now: int, version: Version) -> int | None:
     old: int | None = view["end"]
     if "end_date" not in body:
         if old is not None and start is not None and old <= start and view["kind"] in _FIXED_END:
@@ -110,13 +110,13 @@ def _new_end(body: Document, view: Document, start: int | None, now: int, extend
         return old
     if view["kind"] not in _FIXED_END:
         raise ApiError(400, f"end_date: a lease of kind {view['kind']} has none; change its duration", "end_date")
-    new = dates.parse_date(body["end_date"], "end_date", now, extended)
+    new = dates.parse_date(body["end_date"], "end_date", now, version)
     if new < dates.minute_of(now) or (start is not None and new < dates.minute_of(start)):
         raise ApiError(400, "End date must be later than current and start date", "end_date")
     return new
 
 
-def _new_lengths(body: Document, view: Document, start: int | None, now: int, extended: bool) -> Document:
+def _new_lengths(body: Document, view: Document, start: int | None, now: int, version: Version) -> Document:
     """Duration and deadline; the duration of a lease with a fixed end is an end."""
     found: Document = {}
     if "duration" in body:
@@ -133,7 +133,7 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ex
     if "deadline" in body:
         if view["kind"] != LeaseKind.DEADLINE.value:
             raise ApiError(400, f"deadline: a lease of kind {view['kind']} has none; leave it out", "deadline")
-        found["deadline"] = _not_past(dates.parse_date(body["deadline"], "deadline", now, extended), now, "deadline")
+        found["deadline"] = _not_past(dates.parse_date(body["deadline"], "deadline", now, version), now, "deadline")
     return found
 
 
@@ -143,7 +143,7 @@ def _not_past(instant: int, now: int, field: str = "duration") -> int:
     return instant
 
 
-def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, extended: bool) -> RequestedChanges:
+def span_changes(action: str, asked: Document, view: Document, now: int, version: Version) -> RequestedChanges:
     """What ``extend`` or ``shrink`` means for a lease.
 
     :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``
@@ -153,7 +153,7 @@ def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, e
     if len(asked) - len(limit) != 1:
         raise ApiError(400, f"{action}: give one of by, end_date and duration", action)
     if "reservations" in asked:
-        return lease_changes(asked, view, now, extended)
+        return lease_changes(asked, view, now, version)
     sign = 1 if action == "extend" else -1
     fixed = view["kind"] in _FIXED_END
     key = "end" if fixed else "duration"
@@ -165,9 +165,9 @@ def span_changes(action: str, asked: dict[str, Any], view: Document, now: int, e
         body: Document = {"end_date": dates.lease_date(new)} if fixed else {"duration": new}
         if new <= 0:
             raise ApiError(400, f"{action}.by: the lease is not that long", f"{action}.by")
-        changes = lease_changes({**body, **limit}, view, now, True)
+        changes = lease_changes({**body, **limit}, view, now, version)
     else:
-        changes = lease_changes(asked, view, now, extended)
+        changes = lease_changes(asked, view, now, version)
     new = now if changes.end_now else changes.terms.get(key, old)
     if sign * (new - old) <= 0:
         wanted = "later" if sign > 0 else "earlier"

@@ -1,0 +1,1 @@
+"""Turns what clients send into the plain values that the engine knows."""
