@@ -25,7 +25,7 @@ OnProgress = Callable[[ImageOrder, ImageProgress], None]
 class _Running:
     order: ImageOrder
     told: ImageProgress | None = None
-    is_complained_of: bool = False
+    is_logged: bool = False
 
 
 class Carriage:
@@ -104,11 +104,11 @@ class Carriage:
         except StepFailedError as error:
             progress = _failed(order, str(error))
         except Exception as error:
-            if not running.is_complained_of:
+            if not running.is_logged:
                 LOG.warning(
                     "image %s could not be transferred; it is tried again: %s", order.image_id, error, exc_info=True
                 )
-                running.is_complained_of = True
+                running.is_logged = True
             if self._clock.now() < order.due + _PATIENCE:
                 return False
             progress = _failed(order, str(error))

@@ -96,7 +96,7 @@ class Executor:
         self._changed.notify_all()
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
-        """Check waiting steps at once: those of a lease, and those on a host.
+        """Check waiting steps of a lease or on a host at once.
 
         :param host: name of the host, for orders of any lease, or None
         """
@@ -192,9 +192,13 @@ class Executor:
     def _is_given_up(self, order: Order) -> bool:
         """Return whether a later order of the lease makes this one pointless.
 
-        That is so when all of the lease is to be destroyed. A change that cannot be made, for example because hosts are
-        not free, must not keep the lease from its end. Servers that do not resume must not keep it from being suspended
-        again.
+        There are three cases:
+
+        * All of the lease is to be destroyed.
+        * The engine does not wait for this order. A change that cannot be made, for example because hosts are not free,
+          must not keep the lease from its end.
+        * This order resumes servers, and they are to be suspended again. Servers that do not come back must not
+          prevent that.
         """
         with self._changed:
             later = [each for each in self._orders.get(order.lease_id, ()) if each.intent_id > order.intent_id]

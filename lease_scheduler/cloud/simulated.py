@@ -82,7 +82,7 @@ CREATE TABLE IF NOT EXISTS timers (intent INTEGER, step TEXT, over INTEGER NOT N
 class SimulatedCloud:
     """See the module.
 
-    :param path: the file, or ``:memory:`` for none
+    :param path: the file, or ``:memory:`` for a cloud that is lost when the process ends
     :param clock: tells the time, and how long to wait for an instant
     :param behaviour: how long operations really take, and how often they fail
     """

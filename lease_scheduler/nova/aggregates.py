@@ -178,7 +178,7 @@ def _lease(name: str, metadata: Mapping[str, str]) -> HeldBy:
     return HeldBy(
         frozenset(names),
         metadata.get(PROJECT_ID, ""),
-        # A lease whose metadata is incomplete shares its hosts with nobody.
+        # If the metadata is incomplete, the lease does not share its hosts.
         is_true(metadata.get(EXCLUSIVE, "true")),
         _instant(metadata.get(VACATED_FROM)) or start,
         start,

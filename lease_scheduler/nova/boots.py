@@ -23,7 +23,7 @@ _PLANNED_HOST = "lease:host"
 
 
 def read_boot(spec: Any) -> Boot:
-    """Return what counts of Nova's ``RequestSpec``."""
+    """Return what the rules need of Nova's ``RequestSpec``."""
     extra_specs: Mapping[str, str] = spec.flavor.extra_specs if "extra_specs" in spec.flavor else {}
     return Boot(
         spec.project_id,

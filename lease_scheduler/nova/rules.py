@@ -74,7 +74,7 @@ def refusal(boot: Boot, host: HostLeases, now: int, rules: Rules) -> str | None:
         return "hosts of the pool are for leases"
     coming = next_start(host, now)
     if coming is not None and coming < now + rules.on_demand_horizon:
-        return f"a lease begins there in {max(coming - now, 0)} s"
+        return f"a lease starts there in {max(coming - now, 0)} s"
     return None
 
 
@@ -93,9 +93,9 @@ def _refusal_in_lease(boot: Boot, host: HostLeases, now: int) -> str | None:
 
 def _refusal_by_lease(boot: Boot, held: HeldBy, name: str, now: int) -> str | None:
     if held.project_id != boot.project_id:
-        return f"lease {name} is another project's"
+        return f"lease {name} belongs to another project"
     if held.start > now:
-        return f"lease {name} has not begun"
+        return f"lease {name} has not started"
     if held.until is not None and held.until <= now:
         return f"lease {name} is over"
     if not held.exclusive and boot.flavor_lease not in held.names:

@@ -60,8 +60,8 @@ class Known:
     addresses: bool = False
 
 
-class Memory:
-    """See the module."""
+class LeaseAggregates:
+    """The aggregates of leases, and the facts in their metadata."""
 
     def __init__(self, aggregates: Aggregates) -> None:
         self._aggregates = aggregates
@@ -106,7 +106,7 @@ class Memory:
                 said |= {metadata.FROM: NEVER, SERVERS: NONE}
             self._aggregates.ensure(name, said, services)
 
-    def say_begin(self, lease_id: str, instant: str, servers: str | None = None) -> None:
+    def set_begin(self, lease_id: str, instant: str, servers: str | None = None) -> None:
         """Set the instant from which servers of a lease may start.
 
         :param servers: new state of its servers, or None if that does not change

@@ -23,7 +23,7 @@ from lease_scheduler.cloud.driver import (
     WaitingClock,
 )
 from lease_scheduler.cloud.nova.addresses import Addresses
-from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, Memory
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NONE, LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.broken_images import BrokenImages
 from lease_scheduler.cloud.nova.ends import Ends
@@ -38,7 +38,7 @@ from lease_scheduler.cloud.nova.intruders import Intruders
 from lease_scheduler.cloud.nova.left_over import LeftOver
 from lease_scheduler.cloud.nova.lost import LostCommands, LostOptions
 from lease_scheduler.cloud.nova.nodes import Nodes
-from lease_scheduler.cloud.nova.outliving import Keeping
+from lease_scheduler.cloud.nova.outliving import OutlivingServers
 from lease_scheduler.cloud.nova.overdrafts import Overdrafts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.precaching import CachePreloading
@@ -133,10 +133,10 @@ class NovaDriver:
         self._flavors = flavors = FlavorCatalogue(nova)
         self._aggregates = aggregates = Aggregates(nova)
         lease_flavors = LeaseFlavors(nova)
-        self._memory = memory = Memory(aggregates)
-        self._ends = ends = Ends(aggregates, memory)
+        self._lease_aggregates = lease_aggregates = LeaseAggregates(aggregates)
+        self._ends = ends = Ends(aggregates, lease_aggregates)
         lost = LostCommands(nova, options.lost)
-        self._servers = servers = Servers(nova, on_behalf_of, memory.project_of, options.boot_timeout, lost)
+        self._servers = servers = Servers(nova, on_behalf_of, lease_aggregates.project_of, options.boot_timeout, lost)
         self._server_groups = server_groups = ServerGroups(nova, on_behalf_of)
         self._freepool = Freepool(aggregates, freepool)
         self._images, self._precaching = GlanceImages(glance), CachePreloading(clock, aggregates, hosts)
@@ -150,14 +150,14 @@ class NovaDriver:
         preemption = ServerPreemption(
             nova, servers.find, guests, intruders, throttle, lost, placement.release, options.room
         )
-        keeping = Keeping(nova, throttle, lost)
+        outliving = OutlivingServers(nova, throttle, lost)
         vacancy, addresses = Vacancy(nova, servers.find, placement), Addresses(network)
         self._snapshots = Snapshots(nova, on_behalf_of, self._images, lost, options.snapshots)
         saving = Saving(clock, self._snapshots, options.blazar.saves_by_default)
         self._steps = OperationSteps(
             clock,
             Entered(nova, servers.find, nodes, placement),
-            memory,
+            lease_aggregates,
             ends,
             hosts,
             nodes,
@@ -165,7 +165,7 @@ class NovaDriver:
             reservations,
             servers,
             preemption,
-            keeping,
+            outliving,
             saving,
             vacancy,
             addresses,
@@ -188,7 +188,9 @@ class NovaDriver:
         )
         self._left_over = LeftOver(aggregates, lease_flavors, placement, server_groups, end_trust, broken)
         self._pool: frozenset[str] = frozenset()
-        self._overdrafts = Overdrafts(nova, placement, hosts, memory, servers.find, guests, lambda: self._pool)
+        self._overdrafts = Overdrafts(
+            nova, placement, hosts, lease_aggregates, servers.find, guests, lambda: self._pool
+        )
         self._watcher = (
             Watcher(nova, hosts, flavors, self._is_managed, watch_interval)
             if make_watcher is None
@@ -292,7 +294,7 @@ class NovaDriver:
 
     def footprints(self) -> list[Footprint]:
         """See ``Driver.footprints``."""
-        known = self._memory.all()
+        known = self._lease_aggregates.all()
         servers = self._servers.by_tag()
         found = []
         for lease_id in known.keys() | servers.keys():
@@ -330,5 +332,5 @@ class NovaDriver:
         return frozenset() if keep_providers else self._left_over.remove_providers()
 
     def _is_managed(self, lease_id: str) -> bool:
-        known = self._memory.known(lease_id)
+        known = self._lease_aggregates.known(lease_id)
         return known is not None and known.managed and known.servers == ACTIVE

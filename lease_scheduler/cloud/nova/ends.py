@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.aggregate_metadata import Memory
+from lease_scheduler.cloud.nova.aggregate_metadata import LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.nova import aggregates as metadata
 
@@ -21,9 +21,9 @@ class Ends:
     checks afterwards whether it is still the latest one, so the latest one is what stays.
     """
 
-    def __init__(self, aggregates: Aggregates, memory: Memory) -> None:
+    def __init__(self, aggregates: Aggregates, lease_aggregates: LeaseAggregates) -> None:
         self._aggregates = aggregates
-        self._memory = memory
+        self._lease_aggregates = lease_aggregates
         self._lock = Lock()
         self._latest: dict[str, int | None] = {}
 
@@ -35,7 +35,7 @@ class Ends:
         with self._lock:
             self._latest.update(ends)
         for lease_id in self._differing(ends) if len(ends) > _FEW else ends:
-            known = self._memory.known(lease_id)
+            known = self._lease_aggregates.known(lease_id)
             if known is not None:
                 self.write(lease_id, known.reservations)
 

@@ -27,7 +27,7 @@ _ATTEMPTS = 3
 _CAN_RESIZE = frozenset({of.ACTIVE, of.STOPPED})
 
 
-class Keeping:
+class OutlivingServers:
     """See the module.
 
     :param nova: novaclient's client with administrator rights

@@ -12,7 +12,7 @@ from typing import Any
 
 from lease_scheduler.cloud.nova import names
 from lease_scheduler.cloud.nova import server as of
-from lease_scheduler.cloud.nova.aggregate_metadata import Memory
+from lease_scheduler.cloud.nova.aggregate_metadata import LeaseAggregates
 from lease_scheduler.cloud.nova.guests import Guests
 from lease_scheduler.cloud.nova.hosts import Hosts, Node
 from lease_scheduler.cloud.nova.placement import Placement
@@ -36,7 +36,7 @@ class Overdrafts:
         nova: Any,
         placement: Placement,
         hosts: Hosts,
-        memory: Memory,
+        lease_aggregates: LeaseAggregates,
         listed: Callable[..., list[Any]],
         guests: Guests,
         pool: Callable[[], Collection[str]],
@@ -44,7 +44,7 @@ class Overdrafts:
         self._nova = nova
         self._placement = placement
         self._hosts = hosts
-        self._memory = memory
+        self._lease_aggregates = lease_aggregates
         self._listed = listed
         self._guests = guests
         self._pool = pool
@@ -126,7 +126,7 @@ class Overdrafts:
         consumers = self._placement.consumers_on(node.provider_id).keys()
         return any(
             names.consumer(known.lease_id, number) in consumers
-            for known in self._memory.all().values()
+            for known in self._lease_aggregates.all().values()
             if node.service in known.shared
             for number in range(known.vms)
         )

@@ -232,11 +232,11 @@ class Reservations:
             if self._options.profile:
                 # Only now, so that the host is always in one of the two.
                 self._freepool.take_out(services - refused.keys())
-            # When a running lease gets a host, servers that run there keep it in its zone, which does not matter.
+            # A running lease may have a new host even if servers that run there keep it from changing its zone.
             is_over &= not refused or order.operation.kind is OperationKind.ADJUST
         return is_over
 
-    def say_begin(self, reservations: Iterable[str], instant: str) -> None:
+    def set_begin(self, reservations: Iterable[str], instant: str) -> None:
         """Set the instant from which servers may start, in the aggregates that exist."""
         for reservation_id in reservations:
             self._aggregates.set_metadata(reservation_id, {metadata.FROM: instant})

@@ -9,14 +9,14 @@ from lease_scheduler.cloud.driver import HostsOccupiedError, Order, WaitingClock
 from lease_scheduler.cloud.nova import lease_parts, names
 from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.cloud.nova.addresses import Addresses
-from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, NONE, SAVED, Known, Memory
+from lease_scheduler.cloud.nova.aggregate_metadata import ACTIVE, NEVER, NONE, SAVED, Known, LeaseAggregates
 from lease_scheduler.cloud.nova.ends import Ends
 from lease_scheduler.cloud.nova.entered import Entered
 from lease_scheduler.cloud.nova.holding import Holding
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.names import Labels
 from lease_scheduler.cloud.nova.nodes import Nodes
-from lease_scheduler.cloud.nova.outliving import Keeping
+from lease_scheduler.cloud.nova.outliving import OutlivingServers
 from lease_scheduler.cloud.nova.preemption import Place, ServerPreemption
 from lease_scheduler.cloud.nova.reservations import Reservations
 from lease_scheduler.cloud.nova.saving import Saving
@@ -59,7 +59,7 @@ class OperationSteps:
         self,
         clock: WaitingClock,
         entered: Entered,
-        memory: Memory,
+        lease_aggregates: LeaseAggregates,
         ends: Ends,
         hosts: Hosts,
         nodes: Nodes,
@@ -67,7 +67,7 @@ class OperationSteps:
         reservations: Reservations,
         servers: Servers,
         preemption: ServerPreemption,
-        keeping: Keeping,
+        outliving: OutlivingServers,
         saving: Saving,
         vacancy: Vacancy,
         addresses: Addresses,
@@ -76,7 +76,7 @@ class OperationSteps:
     ) -> None:
         self._clock = clock
         self._entered = entered
-        self._memory = memory
+        self._lease_aggregates = lease_aggregates
         self._ends = ends
         self._hosts = hosts
         self._nodes = nodes
@@ -84,7 +84,7 @@ class OperationSteps:
         self._reservations = reservations
         self._servers = servers
         self._preemption = preemption
-        self._keeping = keeping
+        self._outliving = outliving
         self._saving = saving
         self._vacancy = vacancy
         self._addresses = addresses
@@ -134,12 +134,12 @@ class OperationSteps:
 
     def _aggregate(self, order: Order) -> bool:
         """Set the hosts of the aggregates to those of the plan, and release what is held on others."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
             in_use = self._holding.leave(known, known.shared - planned[False])
             planned[False] |= in_use
-        self._memory.write(order, planned, known)
+        self._lease_aggregates.write(order, planned, known)
         self._reservations.describe(order, exactly=True, is_new=known is None)
         assert order.operation is not None
         if order.operation.kind is OperationKind.ADJUST:
@@ -150,22 +150,22 @@ class OperationSteps:
 
     def _join(self, order: Order) -> bool:
         """Add the hosts of the plan to the aggregates."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         planned = self._planned(order)
         if known is not None:
             planned = {True: planned[True] | known.exclusive, False: planned[False] | known.shared}
-        self._memory.write(order, planned, known)
+        self._lease_aggregates.write(order, planned, known)
         self._reservations.describe(order, exactly=False, is_new=known is None)
         self._ends.write(order.lease_id, _reservations(order))
         return True
 
     def remember(self, order: Order) -> None:
         """Restore the aggregate of a suspended lease, without which it could not be resumed."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         shared = frozenset[str]() if known is None else known.shared
-        self._memory.write(order, {True: frozenset(), False: shared}, known)
-        self._memory.leave(order.lease_id, SAVED, shared)
-        self._memory.say_begin(order.lease_id, NEVER)
+        self._lease_aggregates.write(order, {True: frozenset(), False: shared}, known)
+        self._lease_aggregates.leave(order.lease_id, SAVED, shared)
+        self._lease_aggregates.set_begin(order.lease_id, NEVER)
 
     def _planned(self, order: Order) -> dict[bool, frozenset[str]]:
         """Return the compute services that a lease should have for itself (True) and share (False)."""
@@ -207,7 +207,7 @@ class OperationSteps:
 
     def _leaving(self, lease_id: str) -> frozenset[tuple[str, str]]:
         """Return the compute services that other leases still have for themselves, with the leases' projects."""
-        others = (known for known in self._memory.all().values() if known.lease_id != lease_id)
+        others = (known for known in self._lease_aggregates.all().values() if known.lease_id != lease_id)
         return frozenset((service, known.project_id) for known in others for service in known.exclusive)
 
     def _hold(self, order: Order) -> bool:
@@ -219,12 +219,12 @@ class OperationSteps:
 
     def _leave(self, order: Order) -> bool:
         """Move the hosts back to the aggregate and zone that they have without a reservation."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         return known is None or self._reservations.leave(known)
 
     def _release(self, order: Order) -> bool:
         """Release the hosts and floating IPs of the lease."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
         if known.addresses:
@@ -234,12 +234,12 @@ class OperationSteps:
         if in_use and not is_suspended:
             # Nova has not released yet what deleted servers had.
             return False
-        self._memory.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
+        self._lease_aggregates.leave(order.lease_id, SAVED if is_suspended else NONE, in_use)
         return True
 
     def _remove(self, order: Order) -> bool:
         """Remove all of the lease, apart from what it needs if it starts once more."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is not None:
             self._holding.remove(known)
             self._reservations.remove(known)
@@ -247,7 +247,7 @@ class OperationSteps:
             self._saving.release(order)
             self._give_back(order, known)
         if known is not None:
-            self._memory.forget(order.lease_id)
+            self._lease_aggregates.forget(order.lease_id)
         self._ends.forget(order.lease_id)
         return True
 
@@ -275,23 +275,23 @@ class OperationSteps:
     # -- when servers may start ------------------------------------------------------------------------------
 
     def _open(self, order: Order) -> bool:
-        """Allow servers of the lease to start from its start on."""
+        """Let servers of the lease start at its start or later."""
         # The filter compares the start with its own clock, so hosts that are ready early are not used early.
-        self._say_begin(order, str(order.start), ACTIVE)
+        self._set_begin(order, str(order.start), ACTIVE)
         return True
 
     def _close(self, order: Order) -> bool:
-        """Forbid servers of the lease to start."""
-        self._say_begin(order, NEVER)
+        """Let no server of the lease start any more."""
+        self._set_begin(order, NEVER)
         # nova-scheduler learns of that a moment later.
         self._vacancy.note_end(order.lease_id)
         return True
 
-    def _say_begin(self, order: Order, instant: str, servers: str | None = None) -> None:
-        known = self._memory.known(order.lease_id)
+    def _set_begin(self, order: Order, instant: str, servers: str | None = None) -> None:
+        known = self._lease_aggregates.known(order.lease_id)
         if known is not None:
-            self._reservations.say_begin(known.reservations, instant)
-        self._memory.say_begin(order.lease_id, instant, servers)
+            self._reservations.set_begin(known.reservations, instant)
+        self._lease_aggregates.set_begin(order.lease_id, instant, servers)
 
     # -- servers ---------------------------------------------------------------------------------------------
 
@@ -300,8 +300,8 @@ class OperationSteps:
         assert order.document is not None
         if not order.document.servers:
             return True
-        # The filter admits servers of the lease only after its start, so it starts at 0 now.
-        self._say_begin(order, "0")
+        # The filter admits servers of the lease only after its start, so the start is set to 0 now.
+        self._set_begin(order, "0")
         wanted = wanted_servers(order, self._reservations.labels(order))
         if order.operation is not None and order.operation.kind is OperationKind.ADJUST:
             present = {of.number(each) for each in self._servers.find(tags=names.tag(order.lease_id))}
@@ -311,7 +311,7 @@ class OperationSteps:
         return self._servers.boot(order.lease_id, wanted, order.document.trust_id)
 
     def _put_away(self, order: Order) -> bool:
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
         assert order.request is not None
@@ -322,7 +322,7 @@ class OperationSteps:
 
     def _move_off(self, order: Order) -> bool:
         """Shelve servers that stayed on a host where they are not planned any more. They would resume there."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
         planned = self._planned_services(order)
@@ -330,7 +330,7 @@ class OperationSteps:
         return self._shelve(elsewhere, self._late(order))
 
     def _bring_back(self, order: Order) -> bool:
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         places = [(number, vm.host) for number, vm in lease_parts.places(order) if vm.host not in order.without]
         planned = {number: self._nodes.node(host).service for number, host in places}
         return known is None or self._preemption.bring_back(self._servers_of(known), planned)
@@ -340,35 +340,35 @@ class OperationSteps:
 
     def _follow(self, order: Order) -> bool:
         """Move the servers of the lease to its hosts."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             return True
         return self._preemption.follow(self._servers_of(known), self._planned_services(order), self._hosts.is_up)
 
     def _keep(self, order: Order) -> bool:
         """Detach the servers that outlive the lease."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None or order.document is None or order.document.on_end not in (_KEEP, _SHELVE):
             return True
         found = self._servers_of(known)
         # A server that was resized is not found by its flavor or its host any more.
         self._servers.mark(found, order.lease_id)
-        return self._keeping.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
+        return self._outliving.keep(found, known.exclusive, shelved=order.document.on_end == _SHELVE)
 
     def _snapshot(self, order: Order) -> bool:
         """Make the images that the lease wants at its end, also of servers that could not outlive it."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None or not self._saving.is_wanted(order):
             return True
         return self._saving.finish(order, self._servers_of(known))
 
     def _image(self, order: Order) -> bool:
         """Begin the images that the lease wants before its end."""
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         return known is None or self._saving.begin(order, self._servers_of(known))
 
     def _delete_servers(self, order: Order) -> bool:
-        known = self._memory.known(order.lease_id)
+        known = self._lease_aggregates.known(order.lease_id)
         if known is None:
             found = self._servers.of(order.lease_id, 0)
         else:

@@ -53,7 +53,7 @@ class Vacancy:
             if lease_id in self._heard_at:
                 return
         now = self._clock()
-        heard_at = now + _HEARD_AFTER if self._may_somebody_come() else now
+        heard_at = now + _HEARD_AFTER if self._has_preemptible_flavors() else now
         with self._lock:
             recent = {key: value for key, value in self._heard_at.items() if now - value[1] < _FORGOTTEN_AFTER}
             self._heard_at = {**recent, lease_id: (heard_at, now)}
@@ -85,7 +85,7 @@ class Vacancy:
             # A lease that is not known was noted before a restart, which is long enough ago.
             return self._clock() >= self._ended_at.get(lease_id, -math.inf)
 
-    def _may_somebody_come(self) -> bool:
+    def _has_preemptible_flavors(self) -> bool:
         """Return whether there are preemptible flavors, whose servers may be on their way to hosts of the pool."""
         return any(of.flavor_gives_way(each) for each in self._nova.flavors.list(is_public=None))
 

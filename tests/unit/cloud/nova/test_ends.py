@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lease_scheduler.cloud.nova.aggregate_metadata import Memory
+from lease_scheduler.cloud.nova.aggregate_metadata import LeaseAggregates
 from lease_scheduler.cloud.nova.aggregates import Aggregates
 from lease_scheduler.cloud.nova.ends import Ends
 
@@ -59,7 +59,7 @@ def nova() -> FakeAggregates:
 @pytest.fixture
 def ends(nova: FakeAggregates) -> Ends:
     aggregates = Aggregates(SimpleNamespace(aggregates=nova))
-    return Ends(aggregates, Memory(aggregates))
+    return Ends(aggregates, LeaseAggregates(aggregates))
 
 
 def test_every_aggregate_of_a_lease_says_the_end(nova: FakeAggregates, ends: Ends) -> None:
