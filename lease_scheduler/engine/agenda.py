@@ -1,4 +1,4 @@
-"""What is due next, lease by lease."""
+"""The agenda: what is due next, lease by lease."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Due(IntEnum):
-    """What is due; at the same instant, ends come before starts so that hosts change hands without a gap.
+    """What is due for a lease, in the order of execution at the same instant.
 
-    An offer that expires comes first: nobody has to make room for it any more.
+    Ends come before starts, so hosts change hands without a gap. Expiring offers come first, because their victims can
+    keep their places.
     """
 
     EXPIRE = 0
@@ -26,11 +27,11 @@ class Due(IntEnum):
 
 
 def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True) -> tuple[int, Due] | None:
-    """When something is due for a lease, and what; none if it waits for a place or for the cloud.
+    """Return when something is due for a lease, and what, or None if it waits for a place or for the cloud.
 
-    :param in_operation: whether the cloud is carrying out an operation on it; it is due to be over when its hosts are
-        given up
-    :param waits_for_images: whether a lease whose images are on their way begins only when they are there
+    :param in_operation: whether the cloud is carrying out an operation on it, which has to be over at the end of its
+        holding
+    :param waits_for_images: whether a lease starts only when its images have arrived
     """
     if not lease.holdings:
         return None
@@ -54,28 +55,28 @@ def next_due(lease: Lease, *, in_operation: bool, waits_for_images: bool = True)
 
 
 class Agenda:
-    """A heap of instants at which something may be due; entries may be stale, the lease's value decides."""
+    """A heap of instants at which something may be due. Entries may be stale; the lease's value decides."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, str]] = []
 
     def push(self, lease: Lease, due: tuple[int, Due]) -> None:
-        """Note that something is due for a lease."""
+        """Add an entry for a lease."""
         heappush(self._heap, (due[0], due[1], lease.sequence, lease.lease_id))
 
     def pop(self, now: int) -> tuple[int, Due, str] | None:
-        """The earliest entry up to now: (instant, what, lease id); none if nothing is due."""
+        """Remove and return the earliest entry up to now as (instant, what, lease id), or None."""
         if not self._heap or self._heap[0][0] > now:
             return None
         instant, what, _, lease_id = heappop(self._heap)
         return instant, Due(what), lease_id
 
     def drop_first(self) -> None:
-        """Forget the earliest entry."""
+        """Remove the earliest entry."""
         heappop(self._heap)
 
     def first(self) -> tuple[int, Due, str] | None:
-        """The earliest entry, which stays."""
+        """Return the earliest entry without removing it, or None."""
         if not self._heap:
             return None
         instant, what, _, lease_id = self._heap[0]

@@ -1,4 +1,4 @@
-"""Terms that were not kept, and what the provider owes for them (haizea F95; Sotomayor 2010, section 8.4)."""
+"""Breaches of terms, and what the provider owes for them (haizea F95; Sotomayor 2010, section 8.4)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 _FIXED_KINDS = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
 
 
-#: Part of the reason of a lease that waits although its deadline cannot be met: that was told, and counted.
+#: Part of the reason of a lease that waits although it cannot meet its deadline. It marks that the breach is recorded.
 DEADLINE_MISSED = "it cannot be done by its deadline any more"
 
 
 class Breaches:
-    """Has every breach recorded. Values of leases are given back, none is put into the plan.
+    """Records breaches. Methods return new values of leases and do not put them into the plan.
 
-    What operators keep free and what has no VMs has no terms that could be broken.
+    Leases that keep hosts free for operators, and leases without VMs, have no terms that could be broken.
 
-    :param recorder: is told
-    :param policy: says what a breach costs
-    :param tolerance: seconds by which the beginning of a lease may be late, or nodes may be missing
+    :param recorder: records breaches
+    :param policy: computes penalties
+    :param tolerance: seconds for which a start may be late, or nodes may be missing, before that is a breach
     """
 
     def __init__(self, recorder: Recorder, policy: PenaltyPolicy, tolerance: int = 0) -> None:
@@ -33,7 +33,7 @@ class Breaches:
         self._tolerance = tolerance
 
     def begun(self, lease: Lease, now: int) -> Lease:
-        """A lease that begins to run, perhaps for another time."""
+        """Return a lease that starts to run, for the first time or again."""
         if lease.started is not None:
             return self.whole(lease, now)
         if lease.kind not in _FIXED_KINDS:
@@ -46,14 +46,14 @@ class Breaches:
         return self._breached(lease, BreachKind.LATE_START, now, late, missed * lease.request.charged_nodes)
 
     def without(self, lease: Lease, nodes: int, now: int) -> Lease:
-        """A lease that from now on does without so many of its nodes."""
+        """Return a running lease that lacks ``nodes`` of its nodes from now on."""
         if nodes == lease.missing_nodes:
             return lease
         whole = self.whole(lease, now)
         return replace(whole, missing_since=now, missing_nodes=nodes) if nodes else whole
 
     def whole(self, lease: Lease, now: int) -> Lease:
-        """A lease that has all its nodes again, or is over."""
+        """Return a lease that has all its nodes again, or has ended."""
         if lease.missing_since is None:
             return lease
         seconds, nodes = now - lease.missing_since, lease.missing_nodes
@@ -63,17 +63,19 @@ class Breaches:
         return self._breached(whole, BreachKind.FEWER_NODES, now, seconds, seconds * nodes)
 
     def interrupted(self, lease: Lease, now: int) -> Lease:
-        """A lease that has to begin anew to make room for others. It is none of those that may be interrupted."""
+        """Return a lease that was preempted with loss of its work. That is a breach if it is not preemptible."""
         if lease.request.preemptible or lease.kind is LeaseKind.DEADLINE:
-            # A deadline lease was promised no more than that it is done in time.
+            # All that a deadline lease was promised is to be done by its deadline.
             return lease
         lost = lease.accumulated
         return self._breached(lease, BreachKind.PREEMPTED, now, lost, lost * lease.request.charged_nodes)
 
     def deadline_missed(self, lease: Lease, now: int) -> Lease:
-        """A lease whose work cannot be done by its deadline, and that waits with it; its reason tells that from now on.
+        """Return a lease that cannot be done by its deadline and waits with its saved work.
 
-        :return: the lease as it was if that was known
+        The caller adds ``DEADLINE_MISSED`` to the lease's reason.
+
+        :return: the same value if the breach has already been recorded
         """
         if DEADLINE_MISSED in lease.reason:
             return lease
@@ -81,11 +83,11 @@ class Breaches:
         return self._breached(lease, BreachKind.MISSED_DEADLINE, now, seconds, seconds * lease.request.charged_nodes)
 
     def failed(self, lease: Lease, now: int) -> Lease:
-        """A lease that its provider ends for good."""
+        """Return a lease that has failed."""
         lease = self.whole(lease, now)
         request = lease.request
         if lease.offered_until is not None:
-            # Nothing was accepted, so nothing was to be delivered.
+            # The offer was not accepted, so nothing had to be delivered.
             return self._breached(lease, BreachKind.OFFER_WITHDRAWN, now, max(0, lease.offered_until - now), 0)
         kind, seconds = BreachKind.ENDED_EARLY, lease.remaining
         if lease.kind is LeaseKind.DEADLINE:

@@ -1,4 +1,4 @@
-"""What consumers and operators want of leases that are live: other terms, other hosts, an end."""
+"""Changes of live leases by projects and operators: other terms, other hosts, an end."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 _NOWHERE: frozenset[int] = frozenset()
 
-#: Something has been saved of the lease, or is being saved or brought back.
+#: The state of the lease is saved, or is being saved or loaded.
 _HALF_WAY_STATES = SUSPENDED_STATES | {LeaseState.SUSPENDING, LeaseState.RESUMING, LeaseState.RESUMED_READY}
 
-#: Where a lease waits or runs; in every other state it is on its way between two of these.
+#: States in which a lease waits or runs; all others are transitions between two of these.
 _STEADY_STATES = frozenset(
     {
         LeaseState.QUEUED,
         LeaseState.READY,
         LeaseState.ACTIVE,
-        # It could not be brought back, and waits for another attempt.
+        # It could not be resumed, and waits for another attempt.
         LeaseState.SUSPENDED_PENDING,
         LeaseState.SUSPENDED_QUEUED,
         LeaseState.SUSPENDED_SCHEDULED,
@@ -45,10 +45,10 @@ _STEADY_STATES = frozenset(
 
 
 class LeaseChanges:
-    """Changes live leases. Whoever calls publishes, and lets others use what came free.
+    """Changes live leases. The caller publishes the changes, and lets other leases use what became free.
 
-    :param state: what the parts of the engine share
-    :param admission: which terms are considered at all
+    :param state: state that the parts of the engine share
+    :param admission: decides which terms are planned at all
     """
 
     def __init__(self, state: EngineState, admission: AdmissionPolicy) -> None:
@@ -60,10 +60,10 @@ class LeaseChanges:
     def change(
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, give_up: Iterable[int]
     ) -> Change:
-        """New terms for a live lease, which cost what the old ones did by the node-hour.
+        """Give a live lease new terms, at the same price per node-hour.
 
-        :raises InvalidValueError: a term that cannot be changed
-        :raises NoPlaceError: there is no place for them; everything is as it was
+        :raises InvalidValueError: one of the terms cannot be changed
+        :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
         give_up = tuple(give_up)
         terms = self._priced(lease, terms)
@@ -71,7 +71,7 @@ class LeaseChanges:
         self._check(lease, terms, now, least, under_way=under_way)
         over = end_of_work(lease, terms) if under_way else None
         if (over is not None and over <= now) or terms.duration <= lease.accumulated:
-            return Change(lease, self.end(lease, now, "its new terms are over"), staying(lease.request, terms, give_up))
+            return Change(lease, self.end(lease, now, "over by its new terms"), staying(lease.request, terms, give_up))
         try:
             value = self._planned(lease, terms, now, least, give_up, under_way=under_way)
         except NotPlannableError as error:
@@ -86,10 +86,10 @@ class LeaseChanges:
     def quote(
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None
     ) -> tuple[Lease, tuple[str, ...]]:
-        """What ``change`` would come to; the plan is as it was.
+        """Return what ``change`` would do. The plan does not change.
 
         :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
-        :raises InvalidValueError: a term that cannot be changed
+        :raises InvalidValueError: one of the terms cannot be changed
         :raises NoPlaceError: there is no place for the terms
         """
         terms = self._priced(lease, terms)
@@ -115,18 +115,18 @@ class LeaseChanges:
         return at_its_rate(lease, terms, self._state.options.refund_share)
 
     def _too_dear(self, lease: Lease, terms: LeaseRequest, now: int) -> NoPlaceError:
-        """Terms that cost more than their consumer would pay, and how long the lease may be for that."""
+        """Return the refusal of terms that cost more than ``max_price``, with the longest duration that does not."""
         price, most = terms.price, terms.max_price
         assert price is not None and most is not None
         start = now if terms.start is None else terms.start
         rate = (price - terms.retained) / terms.node_hours if terms.node_hours else 0.0
         cheaper = within_budget(terms, rate, most - terms.retained, start)
-        # Fewer nodes would be another lease than the one that is there.
+        # Only a shorter duration is offered: with fewer nodes it would be a different lease.
         longest = tuple(each for each in cheaper if each.change == "duration" and each.duration > lease.accumulated)
         return NoPlaceError(Refusal("price", too_high(terms), alternatives=longest))
 
     def _counted(self, lease: Lease, reshaped: Lease, now: int) -> Lease:
-        """A lease under way that has new terms, with what it did by the old ones."""
+        """Return a running lease that has new terms, with its run by the old terms counted."""
         state = self._state
         if lease.missing_since is not None:
             lost = sum(host in state.missing_hosts(reshaped) for host in reshaped.holdings[0].assignment)
@@ -137,15 +137,15 @@ class LeaseChanges:
         self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None, *, under_way: bool
     ) -> None:
         if terms.lease_id != lease.lease_id:
-            raise InvalidValueError("lease_id", f"these are terms of lease {terms.lease_id}, not of {lease.lease_id}")
+            raise InvalidValueError("lease_id", f"must be {lease.lease_id}, not {terms.lease_id}")
         if lease.is_offered:
-            self._busy(lease, "it waits to be accepted or rejected")
+            self._busy(lease, "it is an open quote; accept or reject it first")
         if not affordable(terms):
             raise self._too_dear(lease, terms, now)
         if terms.kind is not lease.kind:
-            raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another kind")
+            raise InvalidValueError("kind", f"cannot be changed; the lease is a {lease.kind.value} lease")
         if under_way and terms.start != lease.request.start:
-            raise InvalidValueError("start", "the lease has begun; its start cannot be changed")
+            raise InvalidValueError("start", "the lease has started; its start cannot be changed")
         if least is not None:
             check_least(terms, least)
         smallest = terms if least is None else with_counts(terms, least)
@@ -153,16 +153,19 @@ class LeaseChanges:
             raise NoPlaceError(explain(self._state.planner, smallest, now))
         view = self._state.view(now)
         refusal = self._admission.refusal(terms, now, view)
-        # What the old terms would be refused for as well is no fault of the new ones, e.g. too short a notice by now.
+        # If the old terms would be refused now as well, for example for short notice, the change is not the reason.
         if refusal is not None and self._admission.refusal(lease.request, now, view) is None:
             raise NoPlaceError(Refusal("policy", refusal))
         self._check_steady(lease)
         if terms.nodes != lease.request.nodes and (self._boots(lease) or lease.state in SUSPENDED_STATES):
-            self._busy(lease, "its VMs can be changed when it runs")
+            self._busy(lease, "its nodes cannot be changed before it runs")
         self._check_preemption(lease, terms, under_way=under_way)
 
     def _check_preemption(self, lease: Lease, terms: LeaseRequest, *, under_way: bool) -> None:
-        """Others rely on how a lease gives way as soon as that is planned, and its saved work on how it was saved."""
+        """Check that the way in which the lease is preempted may change.
+
+        It may not if other leases are planned on the assumption of it, or if the lease's work is already saved by it.
+        """
         old = lease.request
         if terms.preemption_mode is not old.preemption_mode and lease.state in SUSPENDED_STATES:
             self._busy(lease, f"its work is saved by {old.preemption_mode.value}, and continues from there")
@@ -213,16 +216,16 @@ class LeaseChanges:
 
         granted = terms if least is None else most_that_fits(terms, least, fits)
         if granted is None:
-            raise NotPlannableError(f"no place for the least that lease {lease.lease_id} wants")
+            raise NotPlannableError(f"no place for the minimum number of nodes of lease {lease.lease_id}")
         return reshaped(granted)
 
     # -- other hosts -------------------------------------------------------------------------------------
 
     def move(self, lease: Lease, away: frozenset[str], now: int, reason: str) -> Change:
-        """Other hosts in place of the named ones.
+        """Move a lease off the named hosts.
 
         :raises InvalidValueError: there is no such host
-        :raises NoPlaceError: there are no others; everything is as it was
+        :raises NoPlaceError: no other hosts are free; nothing has changed
         """
         plan = self._state.planner.plan
         index = plan.site.index
@@ -235,7 +238,7 @@ class LeaseChanges:
             return Change(lease, lease, unchanged)
         self._check_steady(lease)
         if self._boots(lease):
-            self._busy(lease, "it can be moved when it runs")
+            self._busy(lease, "it cannot be moved before it runs")
         try:
             with plan.closed(numbers, now):
                 value = self._moved(lease, numbers, now)
@@ -252,7 +255,7 @@ class LeaseChanges:
         if not self._is_under_way(lease):
             return plan_anew(planner, lease, terms, present, now)
         if not away & lease.holdings[0].hosts:
-            # A deadline lease that is suspended first and planned to go on there.
+            # Only later holdings of a deadline lease, which is suspended first, are on these hosts.
             kept = replace(lease, holdings=lease.holdings[:1])
             with planner.plan.tentative():
                 planner.plan.put(kept)
@@ -263,7 +266,7 @@ class LeaseChanges:
     # -- the end -----------------------------------------------------------------------------------------
 
     def end(self, lease: Lease, now: int, reason: str) -> Lease:
-        """End a lease now: what runs is stopped, what is saved is discarded, what has not begun is cancelled.
+        """End a lease now: stop it if it runs, discard its saved state, or cancel it if it has not started.
 
         :return: its value, which is final unless its VMs have to be stopped first
         """
@@ -277,7 +280,7 @@ class LeaseChanges:
             return state.finish(lease, final, now, reason)
         closed = state.stop_counting(lease, now)
         first = lease.holdings[0]
-        # Who follows on its hosts does not have to wait for it.
+        # Leases that follow on its hosts must not have to wait longer.
         end = min(now + state.planner.context.suspension.shutdown_time(lease.request), max(first.end, now))
         stopping = replace(first, run_end=now, end=end, closing=Closing.SHUTDOWN)
         closed = state.put(replace(closed, holdings=(stopping,), reason=reason))
@@ -287,11 +290,11 @@ class LeaseChanges:
     # -- helpers -----------------------------------------------------------------------------------------
 
     def _is_under_way(self, lease: Lease) -> bool:
-        """Whether its VMs run, or boot."""
+        """Return whether its VMs run or boot."""
         return self._boots(lease) or lease.active_since is not None
 
     def _boots(self, lease: Lease) -> bool:
-        """Whether its VMs boot, or have booted ahead of its start."""
+        """Return whether its VMs boot, or have booted ahead of its start."""
         in_operation = lease.lease_id in self._state.operations
         return lease.is_prepared or (lease.state is LeaseState.READY and in_operation)
 
@@ -315,7 +318,7 @@ class LeaseChanges:
         *,
         under_way: bool,
     ) -> NoPlaceError:
-        """Why new terms have no place, and what would have, if the lease gave up the place that it has."""
+        """Return why new terms have no place, and what would have one if the lease gave up its present place."""
         plan = self._state.planner.plan
         beside = more_nodes_beside(self._state.planner, lease, terms, now) if under_way else ""
         with plan.trial():
@@ -337,7 +340,7 @@ class LeaseChanges:
 
 
 def _is_cut(lease: Lease) -> bool:
-    """Whether it is planned that the lease gives way to others before its work is done."""
+    """Return whether the lease is planned to be preempted before its work is done."""
     return any(holding.closing is not Closing.SHUTDOWN for holding in lease.holdings)
 
 
@@ -346,7 +349,7 @@ def _same_preemption(old: LeaseRequest, new: LeaseRequest) -> bool:
 
 
 def _keeps_its_place(lease: Lease, terms: LeaseRequest) -> bool:
-    """Whether new terms differ from the present ones in nothing that its place depends on."""
+    """Return whether new terms differ from the present ones only in ways that do not affect the lease's place."""
     old = lease.request
     if _is_cut(lease) and not _same_preemption(old, terms):
         return False

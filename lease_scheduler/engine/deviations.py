@@ -1,6 +1,6 @@
-"""When the world does not do what was planned, in time: operations that take longer or end sooner (haizea F95).
+"""Deviations in time: operations that take longer or end earlier than planned (haizea F95).
 
-The plan is brought back in line with what really holds the hosts, and whoever is in the way is moved or delayed.
+The plan is brought in line with what really is on the hosts, and leases that are in the way are moved or delayed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from lease_scheduler.model.holding import Closing, Holding
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.plan.phases import cut_by_suspension
 
-#: A late operation is given this much more time at least and at most before the hosts are looked at again, in seconds.
+#: Minimum and maximum seconds that a late operation gets before it is checked again.
 _SHORTEST_EXTENSION, _LONGEST_EXTENSION = 10, 60
 
 
 class Deviations:
-    """Plans again what reality has upset.
+    """Replans leases when operations are late or early.
 
-    :ivar retries: where leases wait for another attempt
+    :ivar retries: leases that wait for another attempt
     :ivar relocation: finds other places for leases
-    :ivar failures: follows up what has failed
+    :ivar failures: handles failed operations
     """
 
     def __init__(self, state: EngineState) -> None:
@@ -36,19 +36,20 @@ class Deviations:
         self.failures = Failures(state, self.relocation, self.retries)
 
     def overdue(self, lease: Lease, now: int) -> None:
-        """An operation is not over though its hosts should be given up now.
+        """Handle an operation that is not over at the end of its lease's holding.
 
-        The hosts of a suspension or shutdown stay held for as long again, whoever was to follow there. A start,
-        resumption or migration gets more time only where no promise is in the way; else it begins anew.
+        A suspension or shutdown keeps its hosts for as long as it has already taken, even if other leases are to follow
+        there. A start, resumption or migration gets more time only if no promise is in the way; otherwise the lease
+        fails, is moved, or starts over.
         """
         operation = self._state.operations[lease.lease_id]
         if lease.lease_id in self._state.stuck:
-            # Nothing is planned behind it.
+            # Nothing is planned on its hosts after it.
             return
         self._state.recorder.count("late_operations")
         extension = max(_SHORTEST_EXTENSION, now - operation.begun)
         if operation.kind in LEAVING:
-            # Who follows there would be given up for lost if it were thought to take too long.
+            # Leases that follow there would fail if the operation were expected to take too long.
             extension = min(extension, _LONGEST_EXTENSION)
         first = lease.holdings[0]
         extended = replace(first, end=now + extension)
@@ -62,20 +63,21 @@ class Deviations:
                 self.relocation.move(lease, now, "its memory was not there in time")
             elif operation.kind is OperationKind.RESUME and self._state.options.keeps_saved_work:
                 self._state.account(self._state.operations.pop(lease.lease_id), lease, now)
-                self.failures.put_away(lease, now, "its VMs were not back when its place was over")
+                self.failures.put_away(lease, now, "its VMs were not resumed before its place was over")
             else:
                 self._state.cloud.discard(lease.lease_id, now)
-                self.relocation.replace_lost(lease, now, "its VMs were not ready when its place was over")
+                self.relocation.replace_lost(lease, now, "its VMs were not ready before its place was over")
             return
         later = tuple(r for r in lease.holdings[1:] if r.start >= extended.end)
         self._state.put(replace(lease, holdings=(extended, *later)))
         self.relocation.make_way(frozenset(first.assignment), now, extended.end, keep=lease.lease_id)
 
     def started_late(self, lease: Lease, now: int) -> None:
-        """A run began later than planned.
+        """Handle a run that started later than planned.
 
-        Reservations and immediate leases keep their end; others get the missing time behind it if their hosts are
-        free then. If not, they are suspended in time and run the rest later, or start over if they cannot be.
+        Reservations and immediate leases keep their end. Other leases get the missing time after their end if their
+        hosts are free then. If not, they are suspended in time and run the rest later, or start over if they cannot be
+        suspended.
         """
         self._state.recorder.count("late_starts")
         holding = lease.holdings[0]
@@ -116,9 +118,11 @@ class Deviations:
             self._state.put(replace(lease, holdings=(begun, *lease.holdings[1:])))
 
     def _closed_in_time(self, lease: Lease, begun: Holding, over: int) -> Holding:
-        """A run that has to give up its hosts at its planned end though its work lasts until ``over``.
+        """Return the holding of a run that must leave its hosts at the planned end, before its work is done.
 
-        What is left of the time for the shutdown will do if the work is over by then.
+        If the work is done before it would have to be suspended or killed, a shorter shutdown is accepted.
+
+        :param over: when the work would be done
         """
         context = self._state.planner.context
         if context.suspension.can_suspend(lease.request):
@@ -128,7 +132,7 @@ class Deviations:
         return replace(begun, run_end=over) if over <= cut.run_end else cut
 
     def hosts_came_free(self, assignment: Iterable[int], now: int, held_until: int) -> None:
-        """Hosts are free, perhaps before the plan thought so; whoever waits for them may start at once."""
+        """Let leases that wait for hosts use them, as these are free now, possibly earlier than planned."""
         hosts = frozenset(assignment)
         self._start_delayed(hosts, now)
         if held_until > now:
@@ -136,7 +140,7 @@ class Deviations:
             self._state.recorder.count("replans", moved)
 
     def _start_delayed(self, hosts: frozenset[int], now: int) -> None:
-        """Reservations that were delayed because of these hosts begin, if nobody else is in the way."""
+        """Let reservations that were delayed because of these hosts start, if no other lease is in the way."""
         plan = self._state.planner.plan
         for lease_id in sorted(self.relocation.delayed):
             lease = self._state.lease(lease_id)
@@ -145,7 +149,7 @@ class Deviations:
                 continue
             holding = lease.holdings[0]
             asked = lease.request.submitted if lease.request.start is None else lease.request.start
-            # Hosts may come free before the start that was asked for.
+            # Hosts may become free before the requested start.
             begin = max(now, asked)
             if hosts.isdisjoint(holding.assignment) or not plan.has_room(lease, begin, holding.start):
                 continue
@@ -153,14 +157,14 @@ class Deviations:
             self._state.put(replace(lease, holdings=(replace(holding, start=begin, run_start=begin),)))
 
     def missed(self, lease: Lease, now: int) -> None:
-        """Nothing of a place was used, and it is over: nobody was there to begin."""
+        """Handle a lease that did not start before its place was over, because the engine was down."""
         if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
-            self.relocation.fail(lease, now, "its time was over before it could begin")
+            self.relocation.fail(lease, now, "its time was over before it could start")
         else:
-            self.relocation.move(lease, now, "its place was over before it could begin")
+            self.relocation.move(lease, now, "its place was over before it could start")
 
     def remember_delayed(self, lease: Lease, now: int) -> None:
-        """Recognise a reservation that was delayed, as its terms show, because its hosts came free too late for it."""
+        """Recognise, from its terms, a reservation that was delayed because its hosts became free too late."""
         asked = lease.request.submitted if lease.request.start is None else lease.request.start
         fixed = lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
         if fixed and self._state.is_ready(lease) and lease.holdings[0].start > max(asked, now):

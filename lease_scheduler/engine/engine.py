@@ -40,13 +40,20 @@ from lease_scheduler.policy.pricing.free import Free
 class Engine:
     """Drives leases through their life.
 
-    ``step`` does everything that is due at the clock's present instant. Whoever runs the engine calls it whenever
-    ``next_due`` has come, the cloud has something to report, or a request was submitted.
+    ``step`` does everything that is due at the clock's present instant. The owner of the engine calls it when
+    ``next_due`` has come, when the cloud has something to report, and when a request was submitted.
 
-    :param pricing: what leases cost; nothing if there is none
-    :param carrier: brings disk images to hosts, if the planner plans that
-    :param penalty: what terms cost that are not kept; nothing if there is none
-    :raises InvalidValueError: nobody brings the images that the planner plans to have brought
+    :param planner: plans the leases
+    :param admission: decides which requests are planned at all
+    :param clock: tells the present instant
+    :param cloud: carries out operations
+    :param store: keeps the values of leases
+    :param recorder: records what happens
+    :param options: options of the engine
+    :param pricing: pricing policy; None means that leases have no prices
+    :param carrier: brings disk images to hosts; needed if the planner plans transfers
+    :param penalty: penalty policy; None means that breaches cost nothing
+    :raises InvalidValueError: transfers are planned, but there is no carrier
     """
 
     def __init__(
@@ -95,24 +102,25 @@ class Engine:
         lateness: Mapping[str, Sequence[int]] | None = None,
         cached: Iterable[CachedImage] = (),
     ) -> None:
-        """Take over from an engine that is no more, before the first step.
+        """Take over from an engine that has stopped, before the first step.
 
-        Nothing is stored and no command is given; operations in progress are taken to go on. The next step does what is
-        due, also what became due while nobody was there.
+        Nothing is stored and no command is given. Operations in progress are assumed to continue. The next step does
+        what is due, including what became due while no engine was running.
 
-        :param leases: what the store kept; leases that are over are remembered as known only, and requests that were
-            not decided on are submitted again
-        :param operations: what the cloud was doing
+        :param leases: all leases of the store. Of leases that have ended only the ids are kept, and requests that have
+            not been decided are submitted again.
+        :param operations: operations that the cloud is carrying out
         :param next_sequence: position of the next request in the order of submission
-        :param outages: hosts that are out of service, as ``outages`` said
-        :param closed: those of them on which what runs is thought to go on, until the cloud reports that they are down
-        :param lateness: how much longer operations took, as ``take_lateness`` said
-        :param cached: images in the caches of hosts, as ``take_cache_changes`` said
-        :raises InvalidValueError: the engine has leases already, or the arguments do not fit each other
+        :param outages: hosts that are out of service, as in ``outages``
+        :param closed: those of them that only take nothing new; what runs there continues until the cloud reports that
+            they are down
+        :param lateness: how much longer operations took, as ``take_lateness`` returned it
+        :param cached: images in the caches of hosts, as ``take_cache_changes`` returned them
+        :raises InvalidValueError: the engine already has leases, or the arguments contradict each other
         """
         kept = sorted(leases, key=lambda lease: lease.sequence)
         if self._known:
-            raise InvalidValueError("leases", "an engine that has leases already cannot take over others")
+            raise InvalidValueError("leases", "an engine that already has leases cannot take over others")
         if kept and kept[-1].sequence >= next_sequence:
             raise InvalidValueError("next_sequence", f"must be more than {kept[-1].sequence}, not {next_sequence}")
         self._steps.sequence = next_sequence
@@ -143,18 +151,17 @@ class Engine:
         offered_for: int | None = None,
         negotiation: str | None = None,
     ) -> None:
-        """Take a request; the next step decides on it.
+        """Accept a request; the next step decides it.
 
-        :param least: for each node set the fewest VMs that will do, if not all; the lease's terms then have as many as
-            it was granted
-        :param offered_for: seconds for which the lease is held for its consumer until he accepts it, fewer if it would
-            have to begin before; none if it need not be accepted
-        :param negotiation: what it has in common with other offers: accepting one withdraws the others
-        :raises InvalidValueError: there was a lease of that id before, the range makes no sense, or a lease like this
-            cannot be held
+        :param least: for each node set, the smallest acceptable number of VMs; None means all of them. The terms of the
+            lease then have the numbers that it was granted.
+        :param offered_for: seconds for which the lease is held until the project accepts it, or fewer if its start is
+            earlier; None if it need not be accepted
+        :param negotiation: id that offers of one negotiation share; accepting one of them withdraws the others
+        :raises InvalidValueError: the id has been used before, the numbers are invalid, or the lease cannot be held
         """
         if request.lease_id in self._known:
-            raise InvalidValueError("lease_id", f"there is a lease {request.lease_id} already")
+            raise InvalidValueError("lease_id", f"lease {request.lease_id} exists already")
         if least is not None:
             check_least(request, least)
         until = None if offered_for is None else offer_end(request, self._clock.now(), offered_for)
@@ -162,13 +169,13 @@ class Engine:
         self._steps.submitted.append(Submission(request, least, until, negotiation))
 
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
-        """What would become of a request if it came now; nothing of it is kept.
+        """Return what would become of a request if it were made now. Nothing changes.
 
         :param least: as in ``submit``
-        :raises InvalidValueError: there was a lease of that id before, or the range makes no sense
+        :raises InvalidValueError: the id has been used before, or the numbers are invalid
         """
         if request.lease_id in self._known:
-            raise InvalidValueError("lease_id", f"there is a lease {request.lease_id} already")
+            raise InvalidValueError("lease_id", f"lease {request.lease_id} exists already")
         if least is not None:
             check_least(request, least)
         now = self._clock.now()
@@ -188,10 +195,10 @@ class Engine:
     def alternatives(
         self, request: LeaseRequest, refusal: Refusal, flexibility: Flexibility
     ) -> tuple[Alternative, ...]:
-        """What could be offered in place of a request that is refused, nearest first.
+        """Return what could be offered in place of a request that is refused, nearest first.
 
-        :param refusal: as ``quote`` tells it
-        :param flexibility: how far its consumer would go from his terms
+        :param refusal: as ``quote`` returned it
+        :param flexibility: how far from its terms the project accepts alternatives
         """
         now = self._clock.now()
         start = now if request.start is None else max(now, request.start)
@@ -204,17 +211,17 @@ class Engine:
     # -- leases that are held ----------------------------------------------------------------------------
 
     def counter(self, lease_id: str, terms: LeaseRequest, least: tuple[int, ...] | None = None) -> Lease:
-        """The consumer of a lease that is held for him would rather have it on other terms (haizea F8).
+        """Replace an offer by one with other terms, at the request of its project (haizea F8).
 
         :param least: as in ``submit``
-        :return: its new value: still held, until when it was before at most
-        :raises InvalidValueError: there is no such live lease, it is not held, or these are no terms for it
-        :raises NoPlaceError: the terms cannot be had, or cost too much; the offer is as it was
+        :return: its new value: still an offer, which ends no later than before
+        :raises InvalidValueError: there is no such live lease, it is not an offer, or the terms are not valid for it
+        :raises NoPlaceError: there is no place for the terms, or they cost too much; the offer is as it was
         """
         now = self._clock.now()
         lease = self._offered(lease_id)
         if terms.lease_id != lease_id or terms.kind is not lease.kind:
-            raise InvalidValueError("kind", f"a {lease.kind.value} lease cannot become another one")
+            raise InvalidValueError("kind", f"cannot be changed; the lease is a {lease.kind.value} lease")
         if least is not None:
             check_least(terms, least)
         smallest = terms if least is None else with_counts(terms, least)
@@ -227,10 +234,10 @@ class Engine:
         return self._followed_up(Change(lease, placed, ()), now).after
 
     def accept(self, lease_id: str) -> Lease:
-        """The consumer of a lease that is held for him wants it.
+        """Accept an offer on behalf of its project.
 
         :return: its new value
-        :raises InvalidValueError: there is no such live lease, or it is not held
+        :raises InvalidValueError: there is no such live lease, or it is not an offer
         """
         now = self._clock.now()
         accepted = self._offers.accept(self._offered(lease_id), now)
@@ -242,10 +249,10 @@ class Engine:
         return self._live(lease_id)
 
     def reject(self, lease_id: str, reason: str = "its quote was rejected") -> None:
-        """The consumer of a lease that is held for him does not want it.
+        """Reject an offer on behalf of its project.
 
         :param reason: why, for people
-        :raises InvalidValueError: there is no such live lease, or it is not held
+        :raises InvalidValueError: there is no such live lease, or it is not an offer
         """
         now = self._clock.now()
         self._offers.turn_down(self._offered(lease_id), now, reason)
@@ -259,7 +266,7 @@ class Engine:
         return lease
 
     def room(self, node_set: NodeSet, start: int, end: int, duration: int) -> Room:
-        """When there is room for the VMs of a node set, from now on; see ``plan.reservable``."""
+        """Return when there is room for the VMs of a node set, from now on; see ``plan.reservable``."""
         now = self._clock.now()
         return room(self._state.planner, node_set, max(start, now), end, duration, now)
 
@@ -273,19 +280,21 @@ class Engine:
         least: tuple[int, ...] | None = None,
         give_up: Iterable[int] = (),
     ) -> Change:
-        """New terms for a live lease: planned anew, then swapped. They cost what ``quote_change`` says.
+        """Give a live lease new terms, at the price that ``quote_change`` returns.
 
-        Hosts that it has are kept where they still fit. The VMs of a lease that runs stay where they are; others come
-        or go from now on. Only if its hosts are promised to others when it was to end and it may move while it runs,
-        it goes on elsewhere at once. The cloud is told only if the hosts are others: whoever calls has it follow all
-        else. A best-effort lease that does not run goes back to its place in the queue. Terms that are over end the
-        lease.
+        * A lease that has not started keeps its hosts where they still fit.
+        * The VMs of a running lease stay on their hosts; VMs are added or removed from now on. Only if its hosts are
+          promised to others after its old end, and the lease may move while it runs, does it continue elsewhere.
+        * A best-effort lease that does not run goes back to its place in the queue.
+        * A lease that has already run for its new duration ends.
 
-        :param request: the complete new terms; a node set continues the one of the same position
+        The engine tells the cloud only about other hosts. The caller has the cloud follow all other changes.
+
+        :param request: the complete new terms; a node set continues the one at the same position
         :param least: as in ``submit``
-        :param give_up: indices of the VMs that go first where there are fewer
-        :raises InvalidValueError: there is no such live lease, or a term that cannot be changed
-        :raises NoPlaceError: there is no place for the new terms; everything is as it was
+        :param give_up: indices of the VMs to remove first if there are fewer
+        :raises InvalidValueError: there is no such live lease, or one of the terms cannot be changed
+        :raises NoPlaceError: there is no place for the new terms; nothing has changed
         """
         now = self._clock.now()
         return self._followed_up(self._changes.change(self._live(lease_id), request, now, least, give_up), now)
@@ -293,7 +302,7 @@ class Engine:
     def quote_change(
         self, lease_id: str, request: LeaseRequest, *, least: tuple[int, ...] | None = None
     ) -> tuple[Lease, tuple[str, ...]]:
-        """What ``change`` would come to; nothing of it is kept.
+        """Return what ``change`` would do. Nothing changes.
 
         :return: the lease as it would be, with its price, and ids of the leases that would lose some of what they hold
         :raises InvalidValueError: as in ``change``
@@ -302,21 +311,21 @@ class Engine:
         return self._changes.quote(self._live(lease_id), request, self._clock.now(), least)
 
     def move(self, lease_id: str, away: frozenset[str], reason: str = "moved by the operator") -> Change:
-        """Other hosts for a lease in place of the named ones.
+        """Move a lease off the named hosts.
 
-        VMs on other hosts stay. A lease that runs goes on running.
+        VMs on other hosts stay. A running lease continues to run.
 
         :raises InvalidValueError: there is no such live lease or no such host
-        :raises NoPlaceError: there are no others; everything is as it was
+        :raises NoPlaceError: no other hosts are free; nothing has changed
         """
         now = self._clock.now()
-        # Whoever waits for a better place is not planned again: it might be the lease itself, on the same hosts.
+        # Waiting leases are not planned again: this lease itself might get the same hosts again.
         return self._followed_up(self._changes.move(self._live(lease_id), away, now, reason), now, replan=False)
 
-    def end(self, lease_id: str, reason: str = "ended by its consumer") -> None:
-        """End a lease now: as done if its VMs run or their memory is saved, as cancelled if nothing has begun.
+    def end(self, lease_id: str, reason: str = "ended by its project") -> None:
+        """End a lease now: as done if its VMs run or their memory is saved, as cancelled if it has not started.
 
-        One that is held for its consumer is rejected.
+        An offer is rejected.
 
         :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
@@ -335,7 +344,7 @@ class Engine:
         return lease
 
     def _followed_up(self, change: Change, now: int, *, replan: bool = True) -> Change:
-        """Store what changed, and let others use what came free."""
+        """Store what changed, and let other leases use what became free."""
         if change.after is change.before:
             return change
         self._state.publish(now)
@@ -346,12 +355,12 @@ class Engine:
         return replace(change, after=self._state.lease(change.after.lease_id) or change.after)
 
     def _let_go_on(self, lease: Lease, now: int) -> None:
-        """A lease is no more, or has another place: if nothing of it had begun, nobody need make room where it was."""
+        """Let the victims of a lease that is gone or has another place keep theirs, if the lease had not started."""
         if lease.started is None:
             self._offers.let_go_on(frozenset(host for each in lease.holdings for host in each.hosts), now)
 
-    def cancel(self, lease_id: str, reason: str = "cancelled by its consumer") -> None:
-        """End a lease because its consumer wants so (haizea F16); one that is held for him is rejected.
+    def cancel(self, lease_id: str, reason: str = "cancelled by its project") -> None:
+        """End a lease at the request of its project (haizea F16). An offer is rejected.
 
         :param reason: why, for people
         :raises InvalidValueError: there is no such live lease
@@ -375,14 +384,14 @@ class Engine:
 
     @property
     def site(self) -> Site:
-        """The hosts by their numbers, those that have left the site included."""
+        """The hosts by their numbers, including those that have left the site."""
         return self._state.planner.plan.site
 
     def change_site(self, site: Site) -> Site:
-        """Hosts came, changed or left; leases that do not fit any more are treated as if their hosts had failed.
+        """Replace the hosts. Leases that no longer fit are treated as if their hosts had failed.
 
-        :param site: the hosts that there are now
-        :return: the hosts by their numbers, which no host loses; an engine that takes over needs them in this order
+        :param site: the present hosts
+        :return: the hosts by their numbers, which never change; an engine that takes over needs them in this order
         """
         now = self._clock.now()
         merged = self._outages.change_site(site, now)
@@ -391,9 +400,9 @@ class Engine:
         return merged
 
     def host_out(self, name: str, until: int | None = None) -> None:
-        """A host is out of service: what ran or was saved there is lost, what is planned there is moved.
+        """Take a host out of service: what ran or was saved there is lost, what is planned there is moved.
 
-        :param until: when it is thought to be back, none if never
+        :param until: when it is expected back; None means never
         :raises InvalidValueError: there is no such host, or the instant has passed
         """
         now = self._clock.now()
@@ -402,7 +411,7 @@ class Engine:
         self._steps.serve_queue(now)
 
     def host_back(self, name: str) -> None:
-        """A host is back in service, empty.
+        """Bring a host back into service, empty.
 
         :raises InvalidValueError: there is no such host
         """
@@ -413,9 +422,9 @@ class Engine:
 
     @property
     def outages(self) -> dict[str, tuple[int, int | None]]:
-        """Hosts that are out of service: since when, and until when that is thought to be so, none if for good."""
+        """Outages by host: (since, expected end), the end being None when unknown."""
         plan = self._state.planner.plan
-        # A host that others are on is in service, and is looked at again within a minute.
+        # Occupied hosts are in service; they are checked again within a minute.
         out = sorted(plan.outages - self._state.occupied.keys())
         known = {plan.site.hosts[host].name: plan.outage(host) for host in out}
         return {name: (since, None if until == FOREVER else until) for name, (since, until) in known.items()}
@@ -423,7 +432,7 @@ class Engine:
     # -- disk images -------------------------------------------------------------------------------------
 
     def take_cache_changes(self) -> Mapping[tuple[int, str], CachedImage | None]:
-        """What hosts are thought to have in their caches, or not any more, since the last call: by host and image."""
+        """Return what changed in the image caches since the last call, by host and image; None means gone."""
         return self._state.planner.caches.take_changes()
 
     # -- time --------------------------------------------------------------------------------------------
@@ -433,24 +442,24 @@ class Engine:
         self._steps.step(self._clock.now())
 
     def next_due(self) -> int | None:
-        """The next instant at which something is planned; none if nothing is."""
+        """Return the next planned instant, or None."""
         return self._steps.next_due()
 
     def live_leases(self) -> list[Lease]:
-        """Leases that have not come to their end, in the order of submission."""
+        """Return the live leases, in the order of submission."""
         return sorted(self._state.planner.plan.leases.values(), key=lambda lease: lease.sequence)
 
     def lease(self, lease_id: str) -> Lease | None:
-        """A lease that has not come to its end, none if there is no such one."""
+        """Return the live lease with this id, or None."""
         return self._state.lease(lease_id)
 
     @property
     def operations(self) -> Mapping[str, Operation]:
-        """What the cloud is carrying out, by lease."""
+        """Operations that the cloud is carrying out, by lease id."""
         return dict(self._state.operations)
 
     def take_lateness(self) -> dict[str, list[int]]:
-        """How much longer operations took, if that was seen since the last call: seconds by kind, to be kept."""
+        """Return how many seconds longer operations took, for kinds with new observations; the caller stores them."""
         return self._state.lateness.take_changes()
 
     @property
@@ -460,5 +469,5 @@ class Engine:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no lease is live and no request waits to be decided on."""
+        """Whether no lease is live and no request is undecided."""
         return not self._state.planner.plan.leases and not self._steps.submitted

@@ -1,4 +1,4 @@
-"""Preempted leases whose running servers may move go on elsewhere if there is room (mode ``migrate``)."""
+"""Evasion: preempted leases with mode ``migrate`` continue on other hosts if there is room."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lease_scheduler.plan.present_hosts import PresentHosts
 
 
 class Evasion:
-    """Finds hosts on which a lease can run to its end in place of those that it has to leave.
+    """Finds other hosts on which a preempted lease can run to its end.
 
-    It moves as soon as that is known. Without such hosts it is shelved, as was planned.
+    The lease moves as soon as they are found. If there are none, it is shelved as planned.
 
-    :param state: what the parts of the engine share
+    :param state: state that the parts of the engine share
     """
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
 
     def evade(self, now: int) -> None:
-        """Look at every lease that was preempted since the last time."""
+        """Look for hosts for each lease that was preempted since the last call."""
         state = self._state
         while state.preempted:
             lease = state.lease(state.preempted.pop(0))

@@ -1,4 +1,4 @@
-"""Operations that the cloud could not carry out: tried elsewhere, later, or from the beginning."""
+"""Failed operations: they are tried on other hosts, later, or from the beginning."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Failures:
-    """Follows up what has failed.
+    """Handles failed operations.
 
     :param relocation: finds other places
-    :param retries: where leases wait for another attempt
+    :param retries: leases that wait for another attempt
     """
 
     def __init__(self, state: EngineState, relocation: Relocation, retries: Retries) -> None:
@@ -26,9 +26,12 @@ class Failures:
         self._retries = retries
 
     def operation_failed(self, lease: Lease, kind: OperationKind, now: int, host: int | None, reason: str) -> None:
-        """The cloud could not do something for a lease: it is tried elsewhere, or from the beginning."""
+        """Handle an operation that the cloud could not carry out.
+
+        :param host: the host on which it failed, if known; the lease is not placed there again at once
+        """
         if kind is OperationKind.STOP:
-            # Nothing can be in the way of an end: what is left of the VMs is destroyed.
+            # A lease must be able to end, so what is left of its VMs is destroyed.
             self._state.cloud.discard(lease.lease_id, now)
             self._state.finish(lease, LeaseState.DONE, now, f"its VMs had to be destroyed: {reason}")
             return
@@ -60,9 +63,9 @@ class Failures:
                 plan.unblock(host)
 
     def refused_hosts(self, lease: Lease, kind: OperationKind, now: int, reason: str) -> None:
-        """The cloud could not have hosts vacated for a lease that waits for a better place, or for other hosts.
+        """Handle that the cloud could not clear the hosts for a start or resumption.
 
-        That is not the lease's fault, so it is tried as often as it takes.
+        That is not the lease's fault, so the number of attempts is not limited.
         """
         if kind is OperationKind.RESUME:
             self.put_away(lease, now, reason)
@@ -71,13 +74,13 @@ class Failures:
         self._relocation.replace_lost(lease, now, reason)
 
     def put_away(self, lease: Lease, now: int, reason: str) -> None:
-        """What could not be brought back is suspended again; nothing of the work is lost."""
+        """Suspend a lease again that could not be resumed, so that its work is not lost."""
         if lease.active_since is not None:
             lease = self._state.stop_counting(lease, now)
         first = lease.holdings[0]
         end = now + self._state.planner.context.suspension.suspend_time(lease.request, first.assignment)
         closing = replace(first, run_start=now, run_end=now, end=end, closing=Closing.SUSPEND)
-        # What was planned behind it counts on the run that did not come about.
+        # Later holdings are dropped: they count on the run that did not happen.
         suspending = lease.to(LeaseState.SUSPENDING, reason=reason, holdings=(closing,))
         self._state.put(suspending)
         self._state.begin(OperationKind.SUSPEND, suspending, end, now)

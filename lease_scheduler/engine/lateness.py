@@ -1,4 +1,4 @@
-"""How much longer operations take than planned, and how much time they are therefore left (haizea F95, 7.3)."""
+"""Lateness: how much longer operations take than planned, and the buffers that follow from it (haizea F95)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.plan.planner import Planner
 
-#: Operations of a kind that are remembered, so that a cloud that has become faster is believed after a while.
+#: Number of operations of each kind that are remembered; old ones are dropped, as a cloud may become faster.
 _REMEMBERED = 100
 
 _KINDS = (OperationKind.SUSPEND, OperationKind.RESUME, OperationKind.START, OperationKind.STOP)
 
 
 class Lateness:
-    """Watches operations, and has the planner leave them the time that most of them really took.
+    """Observes operations, and sets the planner's buffers to the time that most of them need.
 
-    A start is watched from the command on, as nothing is planned for it; other operations from when they should have
-    been over by the model, without any buffer.
+    For a start, the time since the command counts, as no time is planned for it. For other operations, the time beyond
+    their duration by the model, without buffers, counts.
 
-    :param planner: is told
-    :param quantile: share of the operations that are to be over in time; none to watch nothing
+    :param planner: gets the buffers
+    :param quantile: share of the operations that are to be over in time; None to observe nothing
     """
 
     def __init__(self, planner: Planner, quantile: float | None) -> None:
@@ -34,9 +34,9 @@ class Lateness:
         self._changed: set[OperationKind] = set()
 
     def completed(self, operation: Operation, lease: Lease, now: int) -> bool:
-        """An operation on the VMs of a lease is over.
+        """Record an operation on the VMs of a lease that is over.
 
-        :return: whether others are left more time now, or less
+        :return: whether the buffers changed
         """
         if self._quantile is None or operation.kind not in self._seconds:
             return False
@@ -50,16 +50,16 @@ class Lateness:
         return True
 
     def due(self, kind: OperationKind, lease: Lease, due: int, now: int) -> int:
-        """When an operation that begins now should be over by the model.
+        """Return when an operation that begins now should be over by the model.
 
-        :param due: when it is over according to the plan, buffers included
+        :param due: when it should be over by the plan, which includes buffers
         """
         if self._quantile is None or kind not in (OperationKind.RESUME, OperationKind.STOP):
             return due
         return min(due, now + self._planned(kind, lease, lease.holdings[0].assignment))
 
     def _planned(self, kind: OperationKind, lease: Lease, assignment: tuple[int, ...]) -> int:
-        """Seconds that an operation takes by the model."""
+        """Return the seconds that an operation takes by the model."""
         model, request = self._planner.unbuffered, lease.request
         if kind is OperationKind.SUSPEND:
             return model.suspend_time(request, assignment)
@@ -68,7 +68,7 @@ class Lateness:
         return model.shutdown_time(request) if kind is OperationKind.STOP else 0
 
     def buffer(self, kind: OperationKind) -> int:
-        """Seconds that most operations of a kind took beyond what is planned; 0 if none is known."""
+        """Return the seconds beyond the model that are enough for most operations of a kind; 0 if none is known."""
         seconds = sorted(self._seconds[kind])
         if not seconds or self._quantile is None:
             return 0
@@ -79,7 +79,7 @@ class Lateness:
 
     def _apply(self) -> None:
         options = self._planner.options
-        # Hosts on which VMs are booted ahead must have been left by then.
+        # VMs that are booted ahead of their start need hosts that earlier leases have left by then.
         suspend = self.buffer(OperationKind.SUSPEND) + self.buffer(OperationKind.START)
         self._planner.leave_time(
             replace(
@@ -91,12 +91,15 @@ class Lateness:
         )
 
     def take_changes(self) -> dict[str, list[int]]:
-        """What has been seen since the last call, to be kept: seconds of the last operations of each kind, by name."""
+        """Return the seconds of the last operations, by kind, for kinds with new ones since the last call.
+
+        The caller stores them.
+        """
         changed, self._changed = self._changed, set()
         return {kind.value: list(self._seconds[kind]) for kind in sorted(changed, key=lambda kind: kind.value)}
 
     def restore(self, kept: Mapping[str, Sequence[int]]) -> None:
-        """Go on with what was kept, before anything is planned."""
+        """Load what was stored, before anything is planned."""
         if self._quantile is None:
             return
         for kind in _KINDS:

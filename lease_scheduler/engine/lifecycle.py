@@ -1,4 +1,4 @@
-"""A lease that goes as planned: started, suspended, moved, resumed, ended (Sotomayor 2010, sections 3.2.3 and 4.2)."""
+"""The life of a lease as planned: start, suspension, migration, resumption, end (Sotomayor 2010, 3.2.3 and 4.2)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 
-#: What is due when a lease begins to use a place.
+#: What is due when a lease starts to use a holding.
 _BEGINNINGS = frozenset({Due.START, Due.MIGRATE, Due.RESUME})
 
 
 class Lifecycle:
-    """Does what is due and follows up what the cloud has completed."""
+    """Carries out what is due, and continues when the cloud has completed an operation."""
 
     def __init__(self, state: EngineState, deviations: Deviations, offers: Offers, occupied: OccupiedHosts) -> None:
         self._state = state
@@ -30,7 +30,7 @@ class Lifecycle:
     # -- what is due -------------------------------------------------------------------------------------
 
     def act(self, what: Due, lease: Lease, now: int) -> None:
-        """Do what is due for a lease."""
+        """Carry out what is due for a lease."""
         if what is Due.EXPIRE:
             self._offers.turn_down(lease, now, EXPIRED)
             return
@@ -74,7 +74,7 @@ class Lifecycle:
     def _close(self, lease: Lease, now: int) -> None:
         closed = self._state.stop_counting(lease, now)
         holding = lease.holdings[0]
-        # Who was to be preempted, but was looked after too late for that, may be through with its work.
+        # A lease that was to be preempted, but is handled late, may have completed its work.
         if holding.closing is Closing.SHUTDOWN or closed.remaining <= 0:
             self._state.put(closed)
             self._state.begin(OperationKind.STOP, closed, holding.end, now)
@@ -92,7 +92,7 @@ class Lifecycle:
     # -- what the cloud has completed --------------------------------------------------------------------
 
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
-        """Go on after the cloud has completed an operation."""
+        """Continue after the cloud has completed an operation."""
         kind = operation.kind
         self._state.completed(operation, lease, now)
         held_until = lease.holdings[0].end if lease.holdings else now
@@ -123,7 +123,7 @@ class Lifecycle:
             self._state.put(waiting.to(LeaseState.SUSPENDED_SCHEDULED))
         elif self._deviations.retries.is_exhausted(lease):
             failures = self._state.failed_boots[lease.lease_id]
-            self._deviations.retries.wait(waiting, now, f"its servers did not come back {failures} times")
+            self._deviations.retries.wait(waiting, now, f"its servers could not be resumed {failures} times")
         elif lease.kind is LeaseKind.DEADLINE:
             self._state.put(waiting)
             self._deviations.relocation.plan_rest_or_fail(waiting, now, "suspended")
@@ -141,7 +141,7 @@ class Lifecycle:
             rounds_left = replace(first, migrations=first.migrations[1:])
             self._state.put(replace(arrived, holdings=(rounds_left, *arrived.holdings[1:])))
             return
-        # Its place was taken meanwhile.
+        # It has lost its place in the meantime.
         waiting = self._state.put(arrived.to(LeaseState.SUSPENDED_PENDING))
         if lease.kind is LeaseKind.DEADLINE:
             self._deviations.relocation.plan_rest_or_fail(waiting, now, "migrated")
@@ -150,7 +150,7 @@ class Lifecycle:
 
 
 def restarted(lease: Lease, reason: str) -> Lease:
-    """A lease whose work is lost, on the way to its next reservation or back in the queue."""
+    """Return a lease whose work is lost, ready for its next holding or back in the queue."""
     rest = lease.holdings[1:]
     state = LeaseState.READY if rest else LeaseState.QUEUED
     return replace(lease.to(state, reason=reason), holdings=rest, accumulated=0, active_since=None, saved_on=None)

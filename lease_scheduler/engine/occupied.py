@@ -1,8 +1,7 @@
-"""Hosts that leases cannot have because servers are on them that do not give way.
+"""Occupied hosts: leases cannot use them because other servers are on them and stay there.
 
-What can be delivered is delivered: other hosts where there are any, else the rest of the lease's hosts, and the missing
-ones as soon as they are free. Nobody else loses a place by that: leases that are planned on such a host later find out
-for themselves.
+The lease gets what is possible: other hosts if there are any, else the rest of its hosts, and the missing ones as soon
+as they are free. Other leases do not lose their places; those planned on such a host for later check it at their start.
 """
 
 from __future__ import annotations
@@ -20,18 +19,20 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES
 from lease_scheduler.plan.plan import NotPlannableError
 
-#: Seconds after which it is seen whether a host is free again.
+#: Seconds after which an occupied host is checked again.
 LOOK_AGAIN_AFTER = 60
 
-#: What tenants are told. Whose servers these are, and where, is for operators.
-_OCCUPIED = "a host of it is not free: others are on it and do not give way"
-_NOTHING_FREE = "its hosts are not free: others are on them and do not give way"
+#: What tenants are told. Only operators may know whose servers these are, and where.
+_OCCUPIED = "one of its hosts is not free: other servers are on it and do not give way"
+_NOTHING_FREE = "its hosts are not free: other servers are on them and do not give way"
 
 
 class OccupiedHosts:
-    """See the module.
+    """Handles hosts that are occupied when leases should get them; see the module.
 
-    :param state: what the parts of the engine share
+    :param state: state that the parts of the engine share
+    :param deviations: replans leases
+    :param outages: handles running leases that lack hosts
     """
 
     def __init__(self, state: EngineState, deviations: Deviations, outages: Outages) -> None:
@@ -42,9 +43,9 @@ class OccupiedHosts:
         self._outages = outages
 
     def refused(self, lease: Lease, operation: Operation | None, hosts: Collection[int], now: int) -> None:
-        """Follow up that a lease did not get hosts because others are on them.
+        """Handle that a lease did not get hosts because other servers are on them.
 
-        :param operation: that has failed; none if the lease runs, and was to get them beside what it has
+        :param operation: the operation that failed; None if the lease runs and was to get additional hosts
         """
         state = self._state
         state.recorder.count("occupied_hosts", len(hosts))
@@ -65,13 +66,13 @@ class OccupiedHosts:
     # -- leases that cannot be suspended ---------------------------------------------------------------------
 
     def stays(self, lease: Lease, host: int | None, reason: str, now: int) -> None:
-        """Follow up that a lease could not be suspended: it keeps its hosts, and it is tried again.
+        """Handle that a lease could not be suspended: it keeps its hosts, and the suspension is tried again.
 
-        Leases that were to begin there get other hosts. If there are none, they begin on the rest of theirs, and those
-        that this lease is on are theirs as soon as it has left them.
+        Leases that were to start there get other hosts. If there are none, they start on the rest of their hosts, and
+        get the missing ones as soon as this lease has left them.
 
-        :param host: on which it was seen, none if that is not known
-        :param reason: what the cloud says, for people
+        :param host: the host on which the suspension failed, or None if unknown
+        :param reason: the cloud's reason, for people
         """
         state = self._state
         until = self._retries.suspend_later(lease, now, reason) + LOOK_AGAIN_AFTER
@@ -84,7 +85,7 @@ class OccupiedHosts:
             return
         state.stuck[lease.lease_id] = hosts
         state.recorder.count("occupied_hosts", len(hosts))
-        # What has begun beside it has these hosts in the plan, so it must not have them as well.
+        # Leases that start on the rest of their hosts hold these in the plan, so this one must not hold them as well.
         state.put(replace(lease, holdings=(replace(first, end=max(now, first.run_end)),)))
         for each in hosts:
             state.occupy(each, now, until)
@@ -92,12 +93,12 @@ class OccupiedHosts:
             self._begin_elsewhere(other, now)
         for other in list(state.planner.plan.leases.values()):
             if self._outages.goes_on_without(other) and other.missing_since is not None:
-                # As it was before this engine took over.
+                # The previous engine knew this, but what a lease goes without is not stored.
                 known = state.without.get(other.lease_id, frozenset())
                 state.without[other.lease_id] = known | hosts & other.holdings[0].hosts
 
     def _is_held(self, lease: Lease, until: int, now: int) -> bool:
-        """Have a lease keep its hosts if all that promise an interval there can begin elsewhere; return whether."""
+        """Let a lease keep its hosts if all leases with a fixed interval there can start elsewhere; return whether."""
         plan, first = self._state.planner.plan, lease.holdings[0]
         try:
             with plan.tentative():
@@ -107,14 +108,14 @@ class OccupiedHosts:
                     if not self._relocation.fits(first.hosts, now, until):
                         self._relocation.place_anew(other, away, now)
                 if not self._would_fit(first.hosts, now, until):
-                    raise NotPlannableError("others are promised its hosts")
+                    raise NotPlannableError("its hosts are promised to other leases")
         except NotPlannableError:
             return False
         self._relocation.make_way(first.hosts, now, until, keep=lease.lease_id)
         return True
 
     def _would_fit(self, hosts: frozenset[int], now: int, until: int) -> bool:
-        """Whether nothing is planned twice on hosts once those have gone that may begin later."""
+        """Return whether hosts are not overcommitted once leases that may start later have left them."""
         plan = self._state.planner.plan
         with plan.trial():
             for other in list(plan.leases.values()):
@@ -124,7 +125,7 @@ class OccupiedHosts:
             return self._relocation.fits(hosts, now, until)
 
     def _to_begin_on(self, hosts: frozenset[int], now: int, until: int) -> list[Lease]:
-        """Return the leases that promise an interval which begins on some of the hosts soon, most binding first."""
+        """Return the leases with a fixed interval that start on some of the hosts soon, most binding first."""
         return [
             lease
             for lease in sorted(self._state.planner.plan.leases.values(), key=most_binding)
@@ -135,17 +136,17 @@ class OccupiedHosts:
         ]
 
     def left(self, lease: Lease, now: int) -> None:
-        """Note that a lease has been suspended after all: whoever waits for its hosts may look at once."""
+        """Record that a lease has been suspended after all, so that its hosts are checked again at once."""
         for host in self._state.stuck.pop(lease.lease_id, frozenset()) & self._state.occupied.keys():
             self._state.occupy(host, now, now)
 
     def keeps_out(self, lease: Lease, now: int) -> bool:
-        """Look for another place if a lease that is to begin would be where one is that cannot be suspended.
+        """Look for another place for a lease that is to start on a host of a lease that cannot be suspended.
 
-        :return: whether it does not begin now
+        :return: whether it does not start now
         """
         if lease.holdings[0].start > now:
-            # Only its memory is moved now; it would get the same place again.
+            # Only its memory is being moved now, and it would get the same place again.
             return False
         occupied = self._state.stuck_hosts - self._state.without.get(lease.lease_id, frozenset())
         if not occupied & lease.holdings[0].hosts:
@@ -161,7 +162,7 @@ class OccupiedHosts:
     # -- what can be had -------------------------------------------------------------------------------------
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
-        """Give a lease that could not begin as many hosts as can be had; if there are none, it is tried again later."""
+        """Start a lease on as many free hosts as possible; if there are none, try again later."""
         state, first = self._state, lease.holdings[0]
         if max(now, first.run_start) >= first.run_end:
             self._relocation.fail(lease, now, _NOTHING_FREE)
@@ -177,14 +178,14 @@ class OccupiedHosts:
             without = placed.holdings[0].hosts & state.occupied.keys()
             if placed.holdings[0].hosts - without:
                 state.without[lease.lease_id] = without
-                # If all are as they were, nothing has changed that would have it begin.
+                # If its place is unchanged, no change of the plan puts the start on the agenda.
                 state.note(placed, now)
                 return
         self._try_later(lease, now)
 
     @contextmanager
     def _thought_free(self, hosts: frozenset[int], now: int) -> Iterator[None]:
-        """Plan as if nobody were on some occupied hosts: who is planned there does without them for now."""
+        """Plan as if some occupied hosts were free. Leases planned there go without these hosts for now."""
         state = self._state
         until = {host: state.occupied[host] for host in hosts}
         for host in hosts:
@@ -207,26 +208,26 @@ class OccupiedHosts:
         state.put(replace(lease, holdings=(replace(first, start=start, run_start=start),)))
 
     def _take_the_rest(self, lease: Lease, now: int) -> None:
-        """Have the cloud give a running lease those of its hosts that can be had."""
+        """Have the cloud give a running lease those of its hosts that are free."""
         assignment, without = lease.holdings[0].assignment, self._state.without[lease.lease_id]
         adjust = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now, without=without)
         self._state.cloud.begin(adjust)
 
     def begun(self, lease: Lease, now: int) -> None:
-        """Note what is missing of a lease that now runs."""
+        """Record which hosts a lease lacks that has just started to run."""
         state = self._state
         without = state.without.get(lease.lease_id)
         if without:
             self._outages.goes_without(lease, now, without, _OCCUPIED)
 
     def followed(self, lease: Lease, now: int) -> None:
-        """Note that a lease has all the hosts that it was to get."""
+        """Record that a lease has got all its hosts."""
         for host in self._state.without.pop(lease.lease_id, frozenset()):
             self._state.vacate(host)
         self._outages.has_all(lease, now)
 
     def look_again(self, now: int) -> None:
-        """See whether hosts are free again that were not, and have leases that do without them try to get them."""
+        """Check whether occupied hosts are free again, and let leases that go without them try to get them."""
         state = self._state
         over = [host for host, until in state.occupied.items() if until <= now]
         stuck = state.stuck_hosts
@@ -239,7 +240,7 @@ class OccupiedHosts:
             lease = state.lease(lease_id)
             if lease is None or without.isdisjoint(over) or not self._outages.goes_on_without(lease):
                 continue
-            # Until the cloud has said that it is free, it is not planned for anybody.
+            # Nothing is planned on the host until the cloud has confirmed that it is free.
             for host in without & set(over):
                 state.occupy(host, now, now + LOOK_AGAIN_AFTER)
             assignment = lease.holdings[0].assignment

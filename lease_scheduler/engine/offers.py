@@ -1,4 +1,4 @@
-"""Leases that are held for their consumers until these accept them (haizea F8, section 7.2)."""
+"""Offers: leases that are held until their projects accept them (haizea F8)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
 
-#: Kinds whose place is known when they are asked for, and may lie ahead.
+#: Kinds that get their place when they are requested, and whose place may be in the future.
 _KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
 
 
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
-    """Until when a lease can be held: at most for the lifetime, and as long as it need not have begun.
+    """Return until when a lease can be held: at most for the lifetime, and not beyond its latest start.
 
-    :raises InvalidValueError: leases of that kind cannot be held, or it would have to begin at once
+    :raises InvalidValueError: leases of this kind cannot be held, or the lease would have to start at once
     """
     if request.kind not in _KINDS:
-        raise InvalidValueError("kind", f"a {request.kind.value} lease cannot be held; a reservation or deadline can")
+        raise InvalidValueError(
+            "kind", f"a {request.kind.value} lease cannot be held; only reservations and deadline leases can"
+        )
     assert request.start is not None
     if request.deadline is None:
         latest, field = request.start, "start"
@@ -36,19 +38,19 @@ def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
         latest, field = request.deadline - request.duration, "deadline"
     if latest <= now:
         raise InvalidValueError(
-            field, "the lease would have to begin at once; one that is held needs time to be accepted"
+            field, "the lease would have to start at once; an offer must start later, as it has to be accepted first"
         )
     return min(now + lifetime, latest)
 
 
 class Offers:
-    """What becomes of leases that are held.
+    """The life of offers.
 
-    The place of such a lease is in the plan as if it had been accepted, and beyond that nobody preempts it or moves it
-    for better use; it makes way only where hosts fail or are cleared. Nothing of it begins.
+    An offer has its place in the plan as if it were accepted. It is not preempted and not moved to use hosts better; it
+    loses its place only if hosts fail or are cleared. It does not start.
 
-    :param state: what the parts of the engine share
-    :param prices: is told what consumers say
+    :param state: state that the parts of the engine share
+    :param prices: learns which offers projects accept and decline
     """
 
     def __init__(self, state: EngineState, prices: Prices) -> None:
@@ -56,11 +58,11 @@ class Offers:
         self._prices = prices
 
     def before_room_is_made(self, placed: Lease, now: int) -> Lease:
-        """A lease that has just been given its place, held only until others have to begin to make room for it.
+        """Return an offer that has just been placed, which ends at the latest when others have to make room for it.
 
-        What changed in the plan since the last time is taken to make room for the lease.
+        All changes in the plan since the last ``take_changes`` are assumed to make room for the offer.
 
-        :raises NotPlannableError: they would have to begin at once
+        :raises NotPlannableError: they would have to make room at once
         """
         if placed.offered_until is None:
             return placed
@@ -73,18 +75,20 @@ class Offers:
         ]
         until = min([placed.offered_until, *cuts])
         if until <= now:
-            raise NotPlannableError(f"others would have to make room for lease {placed.lease_id} before it is accepted")
+            raise NotPlannableError(
+                f"other leases would have to make room for lease {placed.lease_id} before it is accepted"
+            )
         return replace(placed, offered_until=until)
 
     def exchange(self, lease: Lease, terms: LeaseRequest, now: int, least: tuple[int, ...] | None) -> Lease:
-        """Another offer in place of this one, which its consumer would rather have.
+        """Replace an offer by one with other terms.
 
-        It is priced anew and ends when the first one would have, so that nobody holds hosts for longer by asking.
+        It gets a new price, and ends no later than the first one, so that counter-offers cannot hold hosts for longer.
 
         :param least: as in ``Engine.submit``
         :return: its new value, which is in the plan
-        :raises NoPlaceError: it cannot be had, or costs more than its consumer would pay; the offer is as it was
-        :raises InvalidValueError: the lease would have to begin at once
+        :raises NoPlaceError: there is no place, or the price is above ``max_price``; the offer is as it was
+        :raises InvalidValueError: the lease would have to start at once
         """
         state, plan = self._state, self._state.planner.plan
         assert lease.offered_until is not None
@@ -113,7 +117,7 @@ class Offers:
         return placed
 
     def accept(self, lease: Lease, now: int) -> Lease:
-        """The consumer wants it: from now on it is a lease as any other, and what else he was offered is withdrawn.
+        """Make an offer that its project accepts a lease like any other, and withdraw the others of the negotiation.
 
         :return: its new value, which is in the plan
         """
@@ -122,22 +126,22 @@ class Offers:
             self._free(other, now, f"lease {lease.lease_id} was accepted instead")
         taken = self._state.put(replace(lease, offered_until=None, reason="its quote was accepted"))
         if lease.kind is LeaseKind.DEADLINE:
-            # It was planned for after the end of the offer, which it need not wait for any more.
+            # It was planned to start after the end of the offer, and no longer has to wait for that.
             taken = self._state.planner.sooner(taken, now, earliest=self._state.earliest(now))
         return taken
 
     def turn_down(self, lease: Lease, now: int, reason: str) -> None:
-        """The consumer does not want it, or has not said so in time; others may use its place.
+        """End an offer that its project declines or has not accepted in time; others may use its place.
 
-        Of several offers of one negotiation he has turned down the price with the last one only: Haizea's policy learns
-        once from every lease that was asked for (haizea 4.17).
+        The pricing policy learns only from the last open offer of a negotiation: Haizea's policy learns once from each
+        requested lease.
         """
         if not self._others(lease):
             self._prices.answered(lease, accepted=False)
         self._free(lease, now, reason)
 
     def _others(self, lease: Lease) -> list[Lease]:
-        """The other offers of the same negotiation that are still open, in the order in which they were made."""
+        """Return the other open offers of the same negotiation, in the order in which they were made."""
         if lease.negotiation is None:
             return []
         live = self._state.planner.plan.leases.values()
@@ -157,9 +161,9 @@ class Offers:
             state.recorder.count("replans", moved)
 
     def let_go_on(self, hosts: frozenset[int], now: int) -> None:
-        """Leases that were to make room on these hosts for one that is not there any more need not.
+        """Let leases keep their hosts that were to make room there for a lease that is gone.
 
-        Those that run go on. Deadline leases that are suspended already, or being suspended, come back sooner.
+        Leases that run continue. Deadline leases that are suspended or being suspended are resumed earlier.
         """
         state, plan = self._state, self._state.planner.plan
         for lease in sorted(plan.leases.values(), key=lambda each: each.sequence):

@@ -1,4 +1,4 @@
-"""Hosts that die, are taken out of service, come back, change or leave the site, and who is hit by that."""
+"""Outages: hosts that fail, are taken out of service, return, change or leave the site, and the leases affected."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lease_scheduler.plan.preemption import instants_of_room
 from lease_scheduler.plan.present_hosts import PresentHosts
 
 _HOST_FAILED = "its host failed"
-_HOST_CHANGED = "its host has no room for it any more"
+_HOST_CHANGED = "its host no longer has room for it"
 
 
 class Outages:
     """Keeps hosts that cannot be used out of the plan.
 
-    :param state: what the parts of the engine share
-    :param relocation: finds other places for those who are hit
+    :param state: state that the parts of the engine share
+    :param relocation: finds other places for affected leases
     """
 
     def __init__(self, state: EngineState, relocation: Relocation) -> None:
@@ -37,7 +37,7 @@ class Outages:
     # -- hosts that are out of service -------------------------------------------------------------------
 
     def host_down(self, host: int, now: int) -> None:
-        """A host died: what ran or was saved there is lost, what is planned there for the near future is moved."""
+        """Handle a failed host: what ran or was saved there is lost, what is planned there soon is moved."""
         state = self._state
         state.vacate(host)
         if host in state.planner.plan.outages and host not in state.closed_hosts:
@@ -47,7 +47,7 @@ class Outages:
         self._take_away(host, now, now + state.options.host_repair_time)
 
     def host_closed(self, host: int, now: int) -> None:
-        """A host takes nothing new: what runs or is saved there goes on, what is planned there is moved."""
+        """Handle a host that takes nothing new: what runs or is saved there stays, what is planned there is moved."""
         state = self._state
         if host in state.closed_hosts:
             return
@@ -57,9 +57,9 @@ class Outages:
             self._take_away(host, now, FOREVER)
 
     def host_out(self, name: str, now: int, until: int | None) -> None:
-        """A host is out of service, or is so for longer or shorter than was thought.
+        """Take a host out of service, or change until when.
 
-        :param until: when it is thought to be back, none if never
+        :param until: when it is expected back; None means never
         :raises InvalidValueError: there is no such host, or the instant has passed
         """
         host = self._number(name)
@@ -72,7 +72,7 @@ class Outages:
         self._take_away(host, now, FOREVER if until is None else until)
 
     def host_back(self, name: str, now: int) -> None:
-        """A host is back in service.
+        """Bring a host back into service.
 
         :raises InvalidValueError: there is no such host
         """
@@ -90,7 +90,7 @@ class Outages:
         plan = self._state.planner.plan
         plan.block(host, now, until)
         for lease in sorted(plan.leases.values(), key=most_binding):
-            # Whoever was moved before may have changed this one.
+            # Moving other leases may have changed this one.
             current = self._state.lease(lease.lease_id)
             if current is not None:
                 self._hit_by_outage(current, host, now, until)
@@ -110,17 +110,21 @@ class Outages:
             self._relocation.move(lease, now, _HOST_FAILED)
 
     def goes_on_without(self, lease: Lease) -> bool:
-        """Whether a lease promises capacity, of which its consumer may use what is left."""
+        """Return whether a lease continues without some of its hosts.
+
+        Running leases with a fixed interval do: they promise capacity, and the project may use what is left of it.
+        """
         runs = lease.active_since is not None and lease.lease_id not in self._state.operations
         return runs and lease.kind in FIXED_KINDS
 
     def replace_hosts(self, lease: Lease, now: int, why: str) -> bool:
-        """Find other hosts for the VMs of a running lease that cannot use theirs; without any it goes on as it is.
+        """Find other hosts for the VMs of a running lease that cannot use theirs.
 
-        A compute service that is silent for a while need not mean that the VMs are gone.
+        Without other hosts it goes on as it is: if a compute service does not respond for a while, its VMs may still
+        run.
 
         :param why: what happened to its hosts, for people
-        :return: whether there are any
+        :return: whether other hosts were found
         """
         state, missing = self._state, self._state.missing_hosts(lease)
         before = lease.holdings[0].assignment
@@ -130,7 +134,7 @@ class Outages:
         assert present is not None
         without = state.without.get(lease.lease_id, frozenset())
         try:
-            # Those on which others are may look free by now, but nobody has seen that yet.
+            # Occupied hosts are not used even if their time is over, as they have not been checked yet.
             with state.late_hosts_held(now), state.planner.plan.closed(without, now):
                 moved = state.count_anew(lease, reshape(state.planner, lease, lease.request, present, now), now)
         except NotPlannableError:
@@ -145,7 +149,7 @@ class Outages:
         return True
 
     def goes_without(self, lease: Lease, now: int, missing: frozenset[int], why: str) -> None:
-        """Note that a running lease goes on without some of its hosts, and tell its project, unless that is known."""
+        """Record that a running lease goes on without some of its hosts, and tell its project if that is new."""
         state = self._state
         lost = tuple(vm for vm, host in enumerate(lease.holdings[0].assignment) if host in missing)
         is_known = lease.missing_nodes == len(lost)
@@ -157,7 +161,7 @@ class Outages:
             state.put(without)
 
     def has_all(self, lease: Lease, now: int) -> None:
-        """Note that a running lease has all of its hosts again, if it has."""
+        """Record that a running lease has all its hosts again, if that is so."""
         state = self._state
         if not self.goes_on_without(lease) or lease.missing_since is None:
             return
@@ -165,7 +169,7 @@ class Outages:
             state.recorder.hosts_whole(state.put(state.breaches.whole(lease, now)))
 
     def _make_room_soon(self, lease: Lease, present: PresentHosts, now: int) -> None:
-        """Have others suspended for a lease that lacks hosts, if that takes time; it gets them when that is over."""
+        """Have other leases suspended for a lease that lacks hosts; it gets their hosts when that is over."""
         if lease.kind is not LeaseKind.RESERVATION:
             return
         context, plan = self._state.planner.context, self._state.planner.plan
@@ -181,7 +185,7 @@ class Outages:
                 return
 
     def _heal(self, now: int) -> None:
-        """Hosts for those who go on without; some may have come free or back."""
+        """Find hosts for leases that go on without some, as hosts may have become free or returned."""
         state = self._state
         for lease in sorted(state.planner.plan.leases.values(), key=most_binding):
             if not self.goes_on_without(lease) or not lease.holdings:
@@ -192,15 +196,15 @@ class Outages:
 
     @staticmethod
     def _is_on_hosts(lease: Lease) -> bool:
-        """Whether what is saved of a lease goes down with a host."""
+        """Return whether the saved state of a lease is lost with its host."""
         return lease.saved_on is not None and not lease.request.preemption_mode.leaves_host
 
     def _is_physical(self, lease: Lease) -> bool:
-        """Whether there is something of the lease on its hosts, or is about to be."""
+        """Return whether VMs of the lease are on its hosts, or are about to be."""
         return lease.active_since is not None or lease.is_prepared or lease.lease_id in self._state.operations
 
     def host_up(self, host: int, now: int) -> None:
-        """A host is back, empty; leases that wait for a later place may use it at once."""
+        """Handle a host that is back, empty. Leases with a later place may use it at once."""
         plan = self._state.planner.plan
         if host not in plan.outages or host in self._state.occupied:
             return
@@ -210,7 +214,7 @@ class Outages:
         for lease in [each for each in plan.leases.values() if self.goes_on_without(each)]:
             assignment = lease.holdings[0].assignment
             if host in assignment and self._state.missing_hosts(lease).isdisjoint(assignment):
-                # What ran there went on, or can be begun again by its consumer.
+                # Servers on the host have continued, or the project can start them again.
                 whole = self._state.breaches.whole(lease, now)
                 if whole is not lease:
                     self._state.put(whole)
@@ -220,7 +224,7 @@ class Outages:
         self._state.recorder.count("replans", moved)
 
     def extend(self, now: int) -> None:
-        """Hosts that are still down keep being so for a while, and who is planned there is moved."""
+        """Extend outages that have reached their expected end, and move leases that are planned there."""
         plan = self._state.planner.plan
         for host in sorted(plan.outages - self._state.occupied.keys()):
             if plan.outage_end(host) <= now:
@@ -230,12 +234,12 @@ class Outages:
     # -- another site ------------------------------------------------------------------------------------
 
     def change_site(self, site: Site, now: int) -> Site:
-        """Hosts came, changed or left.
+        """Replace the hosts.
 
-        Who has no room any more on a host that became smaller or left is treated as if the host had failed, best-effort
-        leases first and the youngest of a kind first, until what is left fits.
+        Leases for which a smaller host has no room, and leases on hosts that left, are treated as if the host had
+        failed: best-effort leases first and within a kind the youngest first, until the rest fits.
 
-        :return: the site as it now is, see ``Site.succeeded_by``
+        :return: the resulting site, see ``Site.succeeded_by``
         """
         plan = self._state.planner.plan
         merged = plan.site.succeeded_by(site)
@@ -259,7 +263,7 @@ class Outages:
             self._relocation.move(lease, now, _HOST_CHANGED)
 
     def _has_no_room(self, lease: Lease, holding: Holding, now: int) -> bool:
-        """Whether a host of a reservation cannot hold its VM any more, or not all that it is to hold."""
+        """Return whether a host of a holding can no longer hold its VM, or not all that is planned on it."""
         plan = self._state.planner.plan
         start = max(now, holding.start)
         if holding.end <= start or not holding.assignment:
@@ -269,6 +273,6 @@ class Outages:
             if not plan.site.hosts[host].can_ever_hold(node_set.resources, node_set.required_traits):
                 return True
         used, _ = plan.holding(lease.request, holding.assignment)
-        # On a host that is out of service it is the room for others that counts, be it until the host is back or later.
+        # On a host that is out of service nothing is free, so its capacity without the outage has to be considered.
         availability = plan.availability if plan.outages.isdisjoint(used.tolist()) else plan.rebuilt(now)
         return bool((availability.free(start, holding.end)[:, used] < 0).any())

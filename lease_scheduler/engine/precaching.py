@@ -1,6 +1,6 @@
-"""Images that are brought ahead to where leases boot, on clouds whose boots bring them anyway (haizea F60-F65, 7.2).
+"""Image transfers ahead of starts, on clouds that otherwise bring images when servers boot (haizea F60-F65).
 
-No lease waits for an image here. It is ``preparing`` while one is brought for it, until it boots.
+No lease waits for an image here. A lease is ``preparing`` while an image is brought for it, until it boots.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lease_scheduler.plan.transfers.ahead import FRESH, ImageNeed, ImageUse, lac
 from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.options import TransferOptions
 
-#: Seconds for which an image that could not be brought to a host is not brought there: it would most likely fail again.
+#: Seconds after a failed transfer before the image is brought to the host again; sooner it would likely fail again.
 _PAUSE = 3_600
 
 
 class AheadTransfers:
-    """Has images brought, one transfer at a time, and follows what hosts have by that and by boots.
+    """Brings images to hosts, one transfer at a time, and tracks which images hosts have through transfers and boots.
 
-    :param state: what the parts of the engine share
+    :param state: state that the parts of the engine share
     :param options: how long transfers take
     :param carrier: brings images
     """
@@ -39,17 +39,17 @@ class AheadTransfers:
         self._caches = state.planner.caches
         state.follow = self.follow
         self._uses: dict[str, tuple[ImageUse, ...]] = {}
-        # By the id of the image, of whose size different things may have been said, and by host.
+        # By image id and by host. Not by image, as leases may state different sizes of the same image.
         self._of_image: dict[str, dict[int, set[ImageUse]]] = {}
         self._caches.planned = self._of_image
         self._needs: dict[str, dict[int, list[ImageNeed]]] = {}
-        #: Images and hosts of which it is to be seen again what they lack.
+        #: Images and hosts whose needs have to be computed again.
         self._stale: set[tuple[str, int]] = set()
         self._planned: tuple[Transfer, ...] = ()
         self._valid_until = FOREVER
         self._now = 0
         self._going: Transfer | None = None
-        #: Its hosts of which nothing was reported yet.
+        #: Hosts of the present transfer that have not reported yet.
         self._awaited: set[int] = set()
         self._refused: dict[tuple[int, str], int] = {}
         self._next_number = 1
@@ -57,7 +57,7 @@ class AheadTransfers:
         self._site: Site | None = None
 
     def restore(self, leases: Iterable[Lease], cached: Iterable[CachedImage], now: int) -> None:
-        """Go on where an engine stopped; what it was having brought is brought once more if it is still needed."""
+        """Take over from an engine that has stopped. Its present transfer is repeated if it is still needed."""
         self._caches.restore(cached)
         for lease in leases:
             self._index(lease)
@@ -65,14 +65,14 @@ class AheadTransfers:
     # -- what leases do ------------------------------------------------------------------------------------
 
     def follow(self, before: Lease | None, lease: Lease, now: int) -> None:
-        """A lease has another value."""
+        """Handle a new value of a lease."""
         self._index(lease)
         if not lease.request.image_ids:
             return
         was_running = before is not None and before.active_since is not None
         if lease.active_since is not None:
             hosts = lease.holdings[0].assignment
-            # What is unshelved begins from what was saved of it, and not from its image.
+            # Servers that are unshelved start from their snapshots, not from their image.
             has_booted = before is None or before.state in FRESH
             has_moved = was_running and before is not None and before.holdings[0].assignment != hosts
             if has_booted or has_moved:
@@ -90,7 +90,7 @@ class AheadTransfers:
                 self._refused.pop((host, image.image_id), None)
 
     def _index(self, lease: Lease) -> None:
-        """Note how a lease uses images now."""
+        """Record how a lease uses images now."""
         known = self._uses.pop(lease.lease_id, ())
         uses = () if lease.is_final else uses_of(lease, self._state.options.preparation_time)
         if uses:
@@ -114,14 +114,14 @@ class AheadTransfers:
     # -- what is due -----------------------------------------------------------------------------------------
 
     def next_due(self) -> int | None:
-        """When the next transfer is to begin; none if none is planned or one is going on."""
+        """Return when the next transfer is to begin, or None if none is planned or one is going on."""
         if self._going is not None:
             return None
         self._plan(self._now)
         return None if self._valid_until == FOREVER else self._valid_until
 
     def _plan(self, now: int) -> None:
-        """See which transfers are needed, and when others will be that are too far away."""
+        """Compute which transfers are needed now, and when more will be."""
         if not self._stale and now < self._valid_until:
             return
         for image_id, host in self._stale:
@@ -141,7 +141,7 @@ class AheadTransfers:
             here = (use.image for host in by_host for use in self._of_image[image_id][host])
             image = max(here, key=lambda image: image.size_mb)
             for need in chain.from_iterable(by_host[host] for host in sorted(by_host)):
-                # What is brought any earlier would be removed again before it is used.
+                # An image that is brought earlier would be removed from the cache before it is used.
                 possible = max(need.due - self._caches.age, self._refused.get((need.host, image_id), 0))
                 if possible <= now < need.due:
                     wanted.setdefault(image, []).append(need)
@@ -149,11 +149,11 @@ class AheadTransfers:
                     later.append(possible)
         self._planned = planned(wanted, self._options, now)
         starts = [transfer.start for transfer in self._planned[:1]]
-        # Until then nothing comes too late, and nothing else becomes possible.
+        # Until then no transfer would be late, and no further one is needed.
         self._valid_until = min((*starts, *later), default=FOREVER)
 
     def begin_due(self, now: int) -> None:
-        """Begin with the transfer whose time has come, if none is going on."""
+        """Begin the next transfer if it is due and none is going on."""
         self._now = now
         self._forget_hosts()
         self._age_out(now)
@@ -174,7 +174,7 @@ class AheadTransfers:
         self._carrier.bring(begun, now)
 
     def _show(self, now: int) -> None:
-        """Leases for which an image is brought are preparing, and no others are."""
+        """Make the leases ``preparing`` for which an image is being brought, and only those."""
         waiting = set()
         if self._going is not None:
             for user in self._going.users:
@@ -192,7 +192,7 @@ class AheadTransfers:
         self._state.publish(now)
 
     def _is_served(self, lease: Lease, now: int) -> bool:
-        """Whether the transfer that is going on brings an image to where a lease has yet to boot."""
+        """Return whether the present transfer brings an image to a host where a lease has yet to boot."""
         uses = self._uses.get(lease.lease_id, ())
         return (
             self._going is not None
@@ -210,7 +210,7 @@ class AheadTransfers:
     # -- what is reported --------------------------------------------------------------------------------
 
     def handle(self, event: CloudEvent, now: int) -> None:
-        """An image has come to a host or not; a transfer may be over with it."""
+        """Handle a report that an image has arrived on a host or not; the transfer may be over with it."""
         going = self._going
         if going is None or event.transfer != going.number:
             return
@@ -233,7 +233,7 @@ class AheadTransfers:
         self.begin_due(now)
 
     def host_lost(self, host: int, now: int) -> None:
-        """What a dead host had is gone."""
+        """Drop the images of a failed host."""
         self._drop(host)
         self._awaited.discard(host)
 
@@ -249,7 +249,7 @@ class AheadTransfers:
         self._stale |= {(image_id, host) for image_id in self._caches.host_lost(host)}
 
     def _forget_hosts(self) -> None:
-        """Hosts that have left the pool may come back without what they had."""
+        """Drop the images of hosts that have left the pool, as they may return without them."""
         site = self._state.planner.plan.site
         if site is not self._site:
             self._site = site

@@ -1,4 +1,4 @@
-"""Reservations and deadline leases whose VMs are booted ahead, so that they run at the start (haizea 7.3)."""
+"""Preparation: VMs of reservations and deadline leases are booted ahead, so that they run at the start."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from lease_scheduler.model.states import LeaseState
 
 
 class Preparation:
-    """Takes the hosts of such a lease some time before its start, if nobody else has them then.
+    """Takes the hosts of a lease some time before its start, if they are free then.
 
-    Nothing is promised for that time: whoever has the hosts keeps them until the start, and the VMs boot late. A
-    suspension that makes room is over in time if ``PlanningOptions.suspend_buffer`` is at least as long.
+    Nothing is promised for that time: a lease that has the hosts keeps them until the start, and the VMs boot late. To
+    have suspensions that make room end in time, set ``PlanningOptions.suspend_buffer`` to at least that time.
 
-    :param state: what the parts of the engine share
+    :param state: state that the parts of the engine share
     """
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
 
     def next_due(self) -> int | None:
-        """The next instant at which hosts may be taken ahead; none if no lease waits for that."""
+        """Return the next instant at which VMs may be booted ahead, or None."""
         while (entry := self._state.preparations.first()) is not None:
             instant, _, lease_id = entry
             if self._waiting(lease_id, instant) is not None:
@@ -32,7 +32,7 @@ class Preparation:
         return None
 
     def prepare(self, now: int) -> None:
-        """Begin with every lease whose time has come and whose hosts are free."""
+        """Boot the VMs of each lease whose time has come and whose hosts are free."""
         state = self._state
         while (entry := state.preparations.pop(now)) is not None:
             instant, what, lease_id = entry
@@ -49,7 +49,7 @@ class Preparation:
             state.publish(now)
 
     def _waiting(self, lease_id: str, instant: int) -> Lease | None:
-        """The lease that an entry is about; none if the entry is stale."""
+        """Return the lease of an entry, or None if the entry is stale."""
         lease = self._state.lease(lease_id)
         if lease is None or not self._state.waits_for_preparation(lease):
             return None

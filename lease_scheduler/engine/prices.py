@@ -1,4 +1,4 @@
-"""What leases cost, and whether their consumers take them for that (haizea 4.17; Sotomayor 2010, section 8)."""
+"""Prices of leases, and whether projects accept them (Sotomayor 2010, chapter 8)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lease_scheduler.plan.overhead import suspension_hours
 from lease_scheduler.plan.plan import NotPlannableError
 from lease_scheduler.policy.pricing.base import PricingPolicy
 
-#: A price that is told as text and comes back as the highest one is the same.
+#: Relative tolerance: a price that a project read as text and sent back as its ``max_price`` must not be too high.
 _PRECISION = 1e-9
 
 
 @dataclass(frozen=True)
 class Price:
-    """A price and the rate that it comes to.
+    """A price, as an amount and as a rate.
 
     :ivar amount: money
     :ivar rate: money per node and hour, surcharges included
@@ -30,7 +30,7 @@ class Price:
 
 
 class PriceTooHighError(NotPlannableError):
-    """There is a place for a lease, and its consumer does not want it at its price; the plan is as it was.
+    """There is a place for a lease, but its price is above ``max_price``; the plan is as it was.
 
     :param request: the terms with the price
     """
@@ -41,28 +41,28 @@ class PriceTooHighError(NotPlannableError):
 
 
 def too_high(request: LeaseRequest) -> str:
-    """That a lease costs more than its consumer would pay, for people."""
+    """Return the message that a lease costs more than its project is willing to pay."""
     return f"its price is {request.price:.12g}, and max_price is {request.max_price:.12g}"
 
 
 def affordable(request: LeaseRequest) -> bool:
-    """Whether a lease costs no more than its consumer would pay; who has said nothing of that pays everything."""
+    """Return whether a lease costs no more than its project is willing to pay; without ``max_price`` it never does."""
     price, most = request.price, request.max_price
     return price is None or most is None or price <= most or isclose(price, most, rel_tol=_PRECISION)
 
 
 def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) -> LeaseRequest:
-    """New terms of a lease with what they cost: the rate that was agreed on stays.
+    """Return new terms of a lease with their price, at the rate that was agreed on.
 
-    :param terms: their highest price is the old one if they name none
-    :param refund_share: how much of the price of node-hours that are given up is given back
+    :param terms: if they have no ``max_price``, the old one applies
+    :param refund_share: share of the price of released node-hours that is paid back
     """
     old = lease.request
     max_price = old.max_price if terms.max_price is None else terms.max_price
     if old.price is None:
         return terms if terms.max_price == max_price else replace(terms, max_price=max_price)
     if terms.node_hours == old.node_hours:
-        # The very price that was told, not one that was divided and multiplied.
+        # Keep exactly the price that was quoted: dividing and multiplying would change it by rounding.
         return replace(terms, price=old.price, retained=old.retained, max_price=max_price)
     of_hours = old.price - old.retained
     price = of_hours * terms.node_hours / old.node_hours if old.node_hours else of_hours
@@ -71,10 +71,11 @@ def at_its_rate(lease: Lease, terms: LeaseRequest, refund_share: float = 1.0) ->
 
 
 def within_budget(request: LeaseRequest, rate: float, budget: float, start: int) -> tuple[Alternative, ...]:
-    """The most of some terms that money is enough for: fewer nodes, and a shorter duration.
+    """Return the largest alternatives within a budget: fewer nodes, and a shorter duration.
 
     :param rate: money per node and hour
-    :param start: when a lease by these terms begins
+    :param budget: money
+    :param start: instant of the start
     """
     nodes = request.charged_nodes
     if rate <= 0 or budget <= 0 or not nodes:
@@ -91,12 +92,12 @@ def within_budget(request: LeaseRequest, rate: float, budget: float, start: int)
 
 
 class Prices:
-    """Asks the pricing policy and the consumers.
+    """Gets prices from the pricing policy, and tells it which of them projects accept.
 
-    Who does not say what he would pay at most is not asked, and his taking a lease teaches the policy nothing.
+    A project that gives no ``max_price`` accepts every price, so the policy learns nothing from it.
 
-    :param state: what the parts of the engine share
-    :param policy: says what a node-hour costs
+    :param state: state that the parts of the engine share
+    :param policy: computes the price of a node-hour
     """
 
     def __init__(self, state: EngineState, policy: PricingPolicy) -> None:
@@ -105,17 +106,17 @@ class Prices:
 
     @property
     def are_asked(self) -> bool:
-        """Whether leases have prices at all."""
+        """Whether leases have prices."""
         return self._policy.charges
 
     def applies_to(self, request: LeaseRequest) -> bool:
-        """Whether a price is to be put on a lease: not on one that has it already, nor on what operators keep free."""
+        """Return whether a lease needs a price: not if it has one, nor if it keeps hosts free for operators."""
         return self._policy.charges and request.price is None and not request.moves_others and bool(request.node_hours)
 
     def of(self, request: LeaseRequest, suspension: float = 0.0) -> Price:
-        """What a lease would cost now; nobody is told.
+        """Return what a lease would cost now, without telling the policy.
 
-        :param suspension: node-hours in which others are suspended and resumed for it
+        :param suspension: node-hours for which other leases are suspended and resumed
         """
         hours = request.node_hours
         highest = None if request.max_price is None else request.max_price / hours
@@ -124,11 +125,11 @@ class Prices:
         return Price(hours * rate + surcharge, rate + surcharge / hours)
 
     def agree(self, placed: Lease, *, others_make_room: bool = True, negotiating: bool = False) -> Lease:
-        """A lease for which a place was found, with its price.
+        """Return a lease for which a place was found with its price.
 
-        :param negotiating: whether its consumer has not said his last word, so that the policy is told nothing
-        :param others_make_room: whether what changed in the plan since the last time makes room for the lease
-        :raises PriceTooHighError: its consumer does not want it; the policy has been told
+        :param others_make_room: whether the changes in the plan since the last ``take_changes`` make room for the lease
+        :param negotiating: whether the project may still make a counter-offer, so that the policy is told nothing
+        :raises PriceTooHighError: the price is above ``max_price``; the policy has been told
         """
         request = placed.request
         if not self.applies_to(request):
@@ -148,7 +149,7 @@ class Prices:
         return replace(placed, request=priced)
 
     def agree_in_queue(self, placed: Lease, now: int) -> Lease | None:
-        """The same for a lease that gets its place out of the queue; if it is not wanted it is over, and none given."""
+        """Do the same for a lease that gets a place out of the queue, or end it and return None if too expensive."""
         try:
             return self.agree(placed, others_make_room=False)
         except PriceTooHighError as error:
@@ -158,11 +159,11 @@ class Prices:
             return None
 
     def refused(self, lease: Lease, error: PriceTooHighError, now: int) -> None:
-        """End a lease that its consumer does not want at its price."""
+        """End a lease whose price is too high for its project."""
         self._state.finish(replace(lease, request=error.request), LeaseState.REJECTED_BY_USER, now, str(error))
 
     def answered(self, lease: Lease, *, accepted: bool) -> None:
-        """The consumer of a lease that was held for him has accepted it or turned it down."""
+        """Tell the policy whether a project accepted or declined an offer."""
         request = lease.request
         if request.price is not None and request.node_hours:
             self._policy.answered(request.user, request.price / request.node_hours, accepted=accepted)

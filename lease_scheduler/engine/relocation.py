@@ -1,4 +1,4 @@
-"""Other places for leases that cannot keep theirs: moved, delayed or, if nothing else is left, ended with a reason."""
+"""Relocation: leases that lose their places are moved, delayed or, as a last resort, ended with a reason."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.plan.remaining_work import plan_again
 
-#: Leases that hold hosts in the plan only.
+#: States in which a lease holds hosts only in the plan.
 _MOVABLE_STATES = PLANNED_STATES | {LeaseState.MIGRATING}
 
 
 class Relocation:
-    """Plans leases anew whose places were taken from them.
+    """Finds other places for leases.
 
-    :param retries: where leases wait whose memory is saved
-    :ivar delayed: leases whose start was delayed because their hosts came free too late
+    :param state: state that the parts of the engine share
+    :param retries: suspended leases that wait for another attempt
+    :ivar delayed: leases whose start was delayed because their hosts became free too late
     """
 
     def __init__(self, state: EngineState, retries: Retries) -> None:
@@ -36,7 +37,7 @@ class Relocation:
         self.delayed: set[str] = set()
 
     def plan_rest_or_fail(self, lease: Lease, now: int, why: str) -> None:
-        """Plan what is left of a deadline lease; it fails if that cannot be done by its deadline."""
+        """Plan the rest of a deadline lease, which fails if the rest cannot be done by its deadline."""
         try:
             self._state.planner.place_rest(lease, now, earliest=self._state.earliest(now))
         except NotPlannableError:
@@ -47,13 +48,13 @@ class Relocation:
                 self._retries.keeps_work_of(lease) and lease.holdings[0].closing is Closing.SUSPEND
             )
             if self._state.options.keeps_saved_work and is_suspended_first:
-                # It waits then.
+                # It waits once it is suspended.
                 return
             self.tell_of_lost_terms(lease)
-            self.fail(lease, now, f"{why}, and what is left cannot be done by its deadline")
+            self.fail(lease, now, f"{why}, and the rest cannot be done by its deadline")
 
     def replace_lost(self, lease: Lease, now: int, why: str) -> None:
-        """A lease lost its VMs or their saved state: the promise is kept on other hosts, or the work starts over."""
+        """Handle a lease that lost its VMs or their saved state: it continues on other hosts, or starts over."""
         state = self._state
         operation = state.operations.pop(lease.lease_id, None)
         if operation is not None:
@@ -61,7 +62,7 @@ class Relocation:
         if lease.active_since is not None:
             lease = state.stop_counting(lease, now)
             is_over = lease.holdings[0].run_end <= now and lease.holdings[0].closing is Closing.SHUTDOWN
-            # What promises work rather than an interval, and began late, has not done it when the interval is over.
+            # Other kinds promise work, not an interval: one that started late may not be done when its run is over.
             if lease.remaining <= 0 or (is_over and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)):
                 state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
                 return
@@ -83,10 +84,10 @@ class Relocation:
             self.plan_rest_or_fail(lost, now, why)
 
     def _go_on_elsewhere(self, lease: Lease, now: int, why: str) -> None:
-        """The rest of a reservation's interval on other hosts, from now on."""
+        """Give a reservation other hosts for the rest of its interval, from now on."""
         state = self._state
         first = lease.holdings[0]
-        # What was lost may have been booted ahead.
+        # The VMs may have been booted ahead of the start.
         start = max(now, first.run_start) if lease.is_prepared else now
         loose = replace(lease, holdings=())
         if lease.state is LeaseState.ACTIVE:
@@ -95,7 +96,10 @@ class Relocation:
         self._place_interval(loose, start, first.run_end, now, why)
 
     def _place_interval(self, lease: Lease, start: int, end: int, now: int, why: str) -> bool:
-        """Hosts for a reservation in ``[start, end)``, preempting who may be; it fails if there are none."""
+        """Give a reservation hosts in ``[start, end)``, possibly by preemption, and return whether there are any.
+
+        It fails if there are none.
+        """
         try:
             self._place_at(lease, start, end, now)
         except NotPlannableError:
@@ -105,12 +109,12 @@ class Relocation:
         return True
 
     def place_anew(self, lease: Lease, away: Collection[int], now: int) -> Lease | None:
-        """Find hosts for the interval of a reservation that has not begun.
+        """Find hosts for the interval of a reservation that has not started.
 
-        Nothing of it is left in the cloud.
+        The caller makes sure that it has nothing in the cloud.
 
-        :param away: indices of the VMs that must leave their hosts; the others keep theirs if they can
-        :return: its new value, or None if there are no such hosts; the plan is as it was then
+        :param away: indices of the VMs that must leave their hosts; the others keep theirs if possible
+        :return: its new value, or None if there are no such hosts; the plan is then as it was
         """
         first = lease.holdings[0]
         start = max(now, first.run_start)
@@ -125,9 +129,9 @@ class Relocation:
             return None
 
     def _place_at(self, lease: Lease, start: int, end: int, now: int, present: PresentHosts | None = None) -> Lease:
-        """Give a lease that has no place one that begins at an instant, or as soon after it as others can be suspended.
+        """Give a lease without a place one at ``start``, or as soon afterwards as other leases can be suspended.
 
-        :raises NotPlannableError: there is none
+        :raises NotPlannableError: there is no place
         """
         if end <= start:
             raise NotPlannableError("nothing of its interval is left")
@@ -141,10 +145,10 @@ class Relocation:
         return self._state.put(replace(lease, holdings=(holding,)))
 
     def move(self, lease: Lease, now: int, why: str) -> None:
-        """Look for another place for a lease that cannot keep the one that is planned for it."""
+        """Look for another place for a lease that cannot keep its planned one."""
         state = self._state
         if lease.state is LeaseState.MIGRATING:
-            # Its memory is on the way; a place is looked for when it has arrived.
+            # Its memory is being moved. When that is over, another place is looked for.
             state.put(replace(lease, holdings=()))
             return
         if lease.kind is LeaseKind.BEST_EFFORT:
@@ -165,7 +169,10 @@ class Relocation:
             self._place_interval(loose, max(now, holding.run_start), holding.run_end, now, why)
 
     def make_way(self, hosts: frozenset[int], start: int, end: int, keep: str) -> None:
-        """Move or delay who was to start on hosts that are held for longer than planned."""
+        """Move or delay leases that were to start on hosts that are held for longer than planned.
+
+        :param keep: id of the lease that holds the hosts
+        """
         plan = self._state.planner.plan
         if self.fits(hosts, start, end):
             return
@@ -185,16 +192,16 @@ class Relocation:
                 return
 
     def hold_until(self, lease: Lease, now: int, end: int) -> None:
-        """Have a lease that cannot leave its hosts yet keep them, whoever was to follow there."""
+        """Let a lease that cannot leave its hosts yet keep them, and move the leases that follow there."""
         first = lease.holdings[0]
         self._state.put(replace(lease, holdings=(replace(first, end=max(first.end, end)),)))
         self.make_way(frozenset(first.assignment), now, end, keep=lease.lease_id)
 
     def _move_rest(self, lease: Lease, now: int) -> None:
-        """Look for another place for what a deadline lease is to do after its present place.
+        """Look for another place for the rest of a deadline lease after its present holding.
 
-        If there is none by its deadline and its memory is saved at the end of the present place, another one is looked
-        for then, as some hosts may come free earlier than planned.
+        If there is none by its deadline, but the lease is suspended at the end of the present holding, another attempt
+        follows then, as hosts may become free earlier than planned.
         """
         kept = self._state.put(replace(lease, holdings=lease.holdings[:1]))
         if kept.holdings[0].closing is not Closing.SUSPEND:
@@ -235,10 +242,11 @@ class Relocation:
     # -- helpers -----------------------------------------------------------------------------------------
 
     def can_clear(self, lease: Lease, start: int, end: int) -> bool:
-        """Whether the lease's hosts are free in an interval after those that only wait there gave it up.
+        """Clear a lease's hosts in an interval of leases that only wait there, and return whether they are free then.
 
-        Best-effort leases were promised nothing; without this, leases that start late would end each other for ever.
-        Deadline leases give way to each other if they can keep their deadlines all the same.
+        Best-effort leases, which were promised nothing, go back to the queue; otherwise leases that start late could
+        displace each other forever. For a deadline lease, other deadline leases are postponed if they still meet their
+        deadlines.
         """
         plan = self._state.planner.plan
         hosts = lease.holdings[0].hosts
@@ -260,7 +268,7 @@ class Relocation:
         return True
 
     def _postpone(self, lease: Lease, start: int, end: int) -> None:
-        """Have deadline leases that are planned on a lease's hosts in an interval begin after it, if they can."""
+        """Postpone deadline leases that are planned on a lease's hosts in an interval until after it, if possible."""
         context = self._state.planner.context
         plan, hosts = context.plan, lease.holdings[0].hosts
         for other in sorted(plan.leases.values(), key=most_binding, reverse=True):
@@ -280,12 +288,12 @@ class Relocation:
                 plan_again(context, plan.put(replace(other, holdings=other.holdings[:-1])), end)
 
     def fits(self, hosts: frozenset[int], start: int, end: int) -> bool:
-        """Return whether nothing is planned twice on hosts in an interval."""
+        """Return whether hosts are not overcommitted in an interval."""
         free = self._state.planner.plan.availability.free(start, end)
         return bool((free[:, sorted(hosts)] >= 0).all())
 
     def tell_of_lost_terms(self, lease: Lease) -> None:
-        """Have it known that a lease that has not begun will not begin as promised."""
+        """Report that a lease that has not started will not start as promised."""
         if lease.started is None and not lease.is_offered:
             self._state.recorder.terms_lost(lease)
 
@@ -303,6 +311,6 @@ class Relocation:
 
 
 def most_binding(lease: Lease) -> tuple[int, int]:
-    """Order in which leases are looked after: promises with fixed times first."""
+    """Return the sort key of leases by how binding their promises are: fixed times first."""
     order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
     return order[lease.kind], lease.sequence

@@ -1,7 +1,6 @@
-"""Leases whose servers cannot be saved or brought back now: nothing of them is deleted, and it is tried again later.
+"""Retries: suspensions and resumptions that failed are tried again later, and no saved work is deleted.
 
-Used where ``EngineOptions.keeps_saved_work`` is set. The pauses are forgotten by an engine that takes over, which tries
-at once.
+Used if ``EngineOptions.keeps_saved_work`` is set. Pauses are not stored: an engine that takes over tries at once.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.plan import NotPlannableError
 
-#: Seconds between two attempts, at first and at most.
+#: Minimum and maximum seconds between two attempts.
 _FIRST_PAUSE, _LONGEST_PAUSE = 30, 900
 
-#: Most seconds between two attempts to suspend a lease, for whose hosts others wait.
+#: Maximum seconds between two attempts to suspend a lease, as other leases wait for its hosts.
 _LONGEST_PAUSE_ON_HOSTS = 240
 
 
 class Retries:
-    """See the module."""
+    """Leases that wait for another attempt; see the module."""
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
         self._due: dict[str, int] = {}
-        #: How often a lease could not be suspended.
+        #: How many times each lease could not be suspended.
         self._failed: Counter[str] = Counter()
 
     def next_due(self) -> int | None:
@@ -42,15 +41,15 @@ class Retries:
         return self._state.options.keeps_saved_work and self._state.failed_boots[lease.lease_id] >= attempts
 
     def keeps_work_of(self, lease: Lease) -> bool:
-        """Whether a lease that runs has done work before that can be saved again, and must not be lost."""
+        """Return whether a running lease has done work in an earlier run that can be saved again, so must be kept."""
         has_worked = lease.accumulated > 0 and lease.active_since is not None
         can_suspend = self._state.planner.context.suspension.can_suspend(lease.request)
         return self._state.options.keeps_saved_work and has_worked and can_suspend
 
     def wait(self, lease: Lease, now: int, why: str) -> None:
-        """Have a lease whose memory is saved wait; its owner is told.
+        """Let a suspended lease wait for another attempt, and tell its project.
 
-        :param lease: is suspended, holds nothing and is planned nowhere
+        :param lease: is suspended and has no holdings
         :param why: what went wrong
         """
         deadline, pause = lease.request.deadline, self._pause(lease)
@@ -58,7 +57,7 @@ class Retries:
         if latest is not None and latest < now:
             self._due.pop(lease.lease_id, None)
             lease = self._state.breaches.deadline_missed(lease, now)
-            what = f"{DEADLINE_MISSED}, and waits until its deadline is changed or it is ended"
+            what = f"{DEADLINE_MISSED}; it waits until its deadline is changed or it is ended"
         else:
             self._due[lease.lease_id] = now + pause if latest is None else max(now + 1, min(now + pause, latest))
             what = f"it is tried again in {self._due[lease.lease_id] - now} s"
@@ -66,7 +65,7 @@ class Retries:
         self._state.recorder.waits_with_saved_work(waiting)
 
     def suspend_later(self, lease: Lease, now: int, why: str) -> int:
-        """Have a lease suspended once more after a pause; its owner is told.
+        """Try to suspend a lease again after a pause, and tell its project.
 
         :param why: what went wrong
         :return: when it is tried again
@@ -81,18 +80,18 @@ class Retries:
         return self._due[lease.lease_id]
 
     def suspended(self, lease: Lease) -> None:
-        """Note that a lease has left its hosts."""
+        """Record that a lease has been suspended."""
         self._failed.pop(lease.lease_id, None)
 
     def restore(self, leases: list[Lease], now: int) -> None:
-        """Take over leases that wait from an engine that is no more."""
+        """Take over the leases that wait from an engine that has stopped."""
         for lease in leases:
             is_waiting = lease.state is LeaseState.SUSPENDED_PENDING and not lease.holdings
             if is_waiting or lease.state is LeaseState.SUSPENDING:
                 self._due[lease.lease_id] = now
 
     def go_on(self, now: int) -> None:
-        """Try what is due again."""
+        """Try again what is due."""
         for lease_id in sorted(key for key, instant in self._due.items() if instant <= now):
             del self._due[lease_id]
             lease = self._state.lease(lease_id)
@@ -115,6 +114,6 @@ class Retries:
             self.wait(lease, now, str(error))
 
     def _pause(self, lease: Lease) -> int:
-        """Twice as long after each failure, so that what cannot succeed does not keep hosts busy."""
+        """Return the pause, which doubles with each failure, so that hopeless attempts do not keep hosts busy."""
         more = max(0, self._state.failed_boots[lease.lease_id] - self._state.options.boot_attempts)
         return min(_FIRST_PAUSE << min(more, 10), _LONGEST_PAUSE)

@@ -1,4 +1,4 @@
-"""What the parts of the engine share."""
+"""The state and the options that the parts of the engine share."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.site_view import SiteView
 
-#: Seconds after which hosts that were not free for a preparation are looked at again.
+#: Seconds after which hosts that were not free for a preparation are checked again.
 PREPARATION_INTERVAL = 5
 
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
 
-#: Kinds of leases that promise an interval.
+#: Kinds of leases that promise a fixed interval.
 FIXED_KINDS = frozenset({LeaseKind.RESERVATION, LeaseKind.IMMEDIATE})
 
-#: Operations after which a lease has left its hosts; who follows there waits for their end.
+#: Operations after which a lease has left its hosts. Leases that follow there wait for their end.
 LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
 
-#: Operations during which a lease has its hosts, and how that is called. Until a start is over it has nothing of them.
+#: Operations during which a lease occupies its hosts, and the names of these phases. A start is not among them: the
+#: lease cannot use its hosts until it is over.
 _PHASES = {
     OperationKind.RESUME: "resume",
     OperationKind.SUSPEND: "suspend",
@@ -41,19 +42,19 @@ _PHASES = {
 class EngineOptions:
     """Options of the engine.
 
-    :ivar planning_lead: seconds from now in which nothing new begins (Haizea's non-schedulable interval)
-    :ivar boot_attempts: how often the VMs of a lease are started before it fails
-    :ivar preparation_time: seconds before the start of a reservation or deadline lease from which on its VMs are
-        booted, if its hosts are free then
-    :ivar host_repair_time: seconds for which a host that went down is thought to stay away; leases of that time are
-        moved
-    :ivar explain_refusals: whether a refused lease is told what would fit instead
-    :ivar breach_tolerance: seconds by which a lease may begin late, or do without nodes, before that is a breach
-    :ivar operation_quantile: share of the cloud's operations that are to be over in time by what they took so far; none
-        to leave them fixed buffers
-    :ivar refund_share: how much of the price of node-hours that are given up is given back
-    :ivar keeps_saved_work: whether a lease whose memory is saved waits if it cannot be brought back, or not by its
-        deadline; if not it starts over or fails
+    :ivar planning_lead: seconds from now in which nothing new may start (Haizea's non-schedulable interval)
+    :ivar boot_attempts: how many times the VMs of a lease are started before it fails
+    :ivar preparation_time: how many seconds before the start of a reservation or deadline lease its VMs are booted, if
+        its hosts are free then
+    :ivar host_repair_time: seconds for which a failed host is expected to be away; leases planned there in that time
+        are moved
+    :ivar explain_refusals: whether refusals say what would fit instead
+    :ivar breach_tolerance: seconds for which a lease may start late, or lack nodes, before that is a breach
+    :ivar refund_share: share of the price of released node-hours that is paid back
+    :ivar operation_quantile: share of the cloud's operations that are to be over in time, judged by past ones; None to
+        use fixed buffers
+    :ivar keeps_saved_work: whether a suspended lease waits if it cannot be resumed, or not by its deadline. If not, it
+        starts over or fails
     """
 
     planning_lead: int = 0
@@ -71,20 +72,26 @@ class EngineOptions:
 class EngineState:
     """The live state of an engine.
 
-    :ivar breaches: is told of terms that are not kept
-    :ivar operations: what the cloud is carrying out, by lease
-    :ivar closed_hosts: hosts that are out of service for anything new, while what runs there goes on
-    :ivar preempted: leases that were preempted and might go on elsewhere
-    :ivar running: leases whose run the engine is counting
+    :ivar planner: plans the leases; has the plan
+    :ivar cloud: carries out operations
+    :ivar store: keeps the values of leases
+    :ivar recorder: records what happens
+    :ivar options: options of the engine
+    :ivar breaches: records breaches
+    :ivar agenda: when something is due for a lease; entries may be stale
     :ivar preparations: when VMs may be booted ahead; entries may be stale
-    :ivar failed_boots: how often the VMs of a lease could not be started
+    :ivar operations: operations that the cloud is carrying out, by lease id
+    :ivar failed_boots: how many times the VMs of a lease could not be started
     :ivar lateness: how much longer operations take than planned
-    :ivar occupied: hosts on which somebody is who does not give way -> when that is looked at again; nothing is planned
-        there until then
-    :ivar stuck: lease that cannot be suspended -> hosts that it keeps others from; these are occupied, and it holds
-        nothing of them in the plan
-    :ivar without: lease -> hosts of its assignment that it does without, because others are on them
-    :ivar follow: told of every change of a lease that is stored: its value before, its value now and the instant
+    :ivar closed_hosts: hosts that take nothing new, while what runs there continues
+    :ivar preempted: ids of leases that were preempted and might continue on other hosts
+    :ivar running: ids of leases whose run is being counted
+    :ivar occupied: host that is occupied by servers that do not give way -> when it is checked again; nothing is
+        planned there until then
+    :ivar stuck: id of a lease that cannot be suspended -> hosts that it keeps others from. These hosts are occupied,
+        and the lease does not hold them in the plan
+    :ivar without: lease id -> hosts of its assignment that it goes without, because other servers are on them
+    :ivar follow: called with each change of a lease that is stored: value before, value now, instant
     """
 
     planner: Planner
@@ -111,39 +118,40 @@ class EngineState:
 
     @property
     def preparation_time(self) -> int:
-        """Seconds before its start from which on the VMs of a lease are booted."""
+        """How many seconds before the start of a lease its VMs are booted."""
         return max(self.options.preparation_time, self.lateness.buffer(OperationKind.START))
 
     def completed(self, operation: Operation, lease: Lease, now: int) -> None:
-        """Learn from an operation that is over how much time others need."""
+        """Learn from a completed operation how much time others need."""
         if self.lateness.completed(operation, lease, now):
-            # They may be booted at another instant.
+            # The instants at which VMs may be booted ahead have changed.
             for each in self.planner.plan.leases.values():
                 if self.waits_for_preparation(each):
                     self.preparations.push(each, (self.next_preparation(each, now), Due.PREPARE))
 
     def earliest(self, now: int) -> int:
-        """When what is planned now, without having been asked for this instant, may begin."""
+        """Return the earliest start of leases that are planned now without a requested start."""
         return now + self.options.planning_lead
 
     def use_freed(self, nodes: int, now: int, window_end: int) -> int:
-        """Plan again what can profit from so many hosts being free in ``[now, window_end)``.
+        """Plan leases again that can profit from capacity that became free in ``[now, window_end)``.
 
-        :return: how many leases got another place
+        :param nodes: number of nodes that became free
+        :return: number of leases that were planned again
         """
         return self.planner.use_freed_capacity(nodes, now, window_end, earliest=self.earliest(now))
 
     @property
     def dead_hosts(self) -> frozenset[int]:
-        """Hosts on which nothing runs any more."""
+        """Hosts that are out of service and on which nothing runs."""
         return frozenset(self.planner.plan.outages) - self.closed_hosts - self.occupied.keys()
 
     def missing_hosts(self, lease: Lease) -> frozenset[int]:
-        """Return the hosts of its assignment that a running lease cannot use, and those that nobody can."""
+        """Return the hosts that a running lease cannot use: dead ones, and those that it goes without."""
         return self.dead_hosts | self.without.get(lease.lease_id, frozenset())
 
     def occupy(self, host: int, now: int, until: int) -> None:
-        """Plan nothing new on a host for a while; what is planned there stays."""
+        """Plan nothing new on a host until an instant. Leases already planned there stay."""
         plan = self.planner.plan
         if host in plan.outages and host not in self.occupied:
             return
@@ -152,7 +160,7 @@ class EngineState:
 
     @property
     def stuck_hosts(self) -> frozenset[int]:
-        """Hosts on which something is of leases that cannot be suspended."""
+        """Hosts that are occupied by leases that cannot be suspended."""
         for lease_id in list(self.stuck):
             lease = self.lease(lease_id)
             if lease is None or lease.state is not LeaseState.SUSPENDING:
@@ -160,12 +168,12 @@ class EngineState:
         return frozenset().union(*self.stuck.values())
 
     def vacate(self, host: int) -> None:
-        """Plan on a host again that was thought to be occupied."""
+        """Allow planning on a host again that was occupied."""
         if self.occupied.pop(host, None) is not None:
             self.planner.plan.unblock(host)
 
     def lease(self, lease_id: str | None) -> Lease | None:
-        """A live lease, none if it is not live any more."""
+        """Return the live lease with this id, or None."""
         return None if lease_id is None else self.planner.plan.leases.get(lease_id)
 
     def view(self, now: int) -> SiteView:
@@ -178,10 +186,10 @@ class EngineState:
 
     @contextmanager
     def late_hosts_held(self, now: int) -> Iterator[None]:
-        """Keep what runs from going, while the block plans, to hosts that others should have left by now and have not.
+        """Hold, within the block, hosts that leases should have left by now but have not, because an operation is late.
 
-        That an operation is late is looked after only when all is known that the cloud has to report. Who is planned
-        on its hosts until then can be moved, but not who runs there already.
+        Late operations are handled only after all reports of the cloud. Until then a lease that is planned on their
+        hosts can still be moved, but a running lease that moved there could not.
         """
         held = []
         for operation in self.operations.values():
@@ -198,12 +206,12 @@ class EngineState:
                     self.put(lease)
 
     def publish(self, now: int) -> int:
-        """Store every lease that changed and note when something is due for it.
+        """Store all leases that changed, and put them on the agenda.
 
-        VMs of leases that the planner sent back to the queue are destroyed; the cloud follows those that run to other
-        hosts.
+        VMs of leases that the planner sent back to the queue are destroyed. Running leases with other hosts are moved
+        by the cloud.
 
-        :return: how many leases changed
+        :return: number of leases that changed
         """
         changes = self.planner.plan.take_changes()
         for before, lease in changes:
@@ -229,7 +237,7 @@ class EngineState:
         return len(changes)
 
     def may_evade(self, lease: Lease) -> bool:
-        """Whether a lease runs, has to leave its hosts before it is done, and may move while it runs."""
+        """Return whether a lease runs, has to leave its hosts before it is done, and may move while it runs."""
         return (
             lease.request.preemption_mode is PreemptionMode.MIGRATE
             and lease.active_since is not None
@@ -239,15 +247,15 @@ class EngineState:
 
     @property
     def waits_for_images(self) -> bool:
-        """Whether leases begin only when their images are there."""
+        """Whether leases start only when their images have arrived."""
         return self.planner.ahead is None
 
     def is_ready(self, lease: Lease) -> bool:
-        """Whether a lease that has a place could begin, as far as its images are concerned."""
+        """Return whether a lease that has a place does not have to wait for its images."""
         return lease.state is LeaseState.READY or (lease.state is LeaseState.PREPARING and not self.waits_for_images)
 
     def waits_for_preparation(self, lease: Lease) -> bool:
-        """Whether its VMs may be booted ahead and are not yet."""
+        """Return whether its VMs may be booted ahead of its start and are not yet."""
         return (
             self.preparation_time > 0
             and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
@@ -260,7 +268,7 @@ class EngineState:
         )
 
     def note(self, lease: Lease, now: int) -> None:
-        """Remember when something is due for a lease."""
+        """Put on the agenda when something is due for a lease."""
         due = self.next_due(lease)
         if due is not None:
             self.agenda.push(lease, due)
@@ -268,13 +276,13 @@ class EngineState:
             self.preparations.push(lease, (self.next_preparation(lease, now), Due.PREPARE))
 
     def next_due(self, lease: Lease) -> tuple[int, Due] | None:
-        """When something is due for a lease, and what; none if it waits for a place or for the cloud."""
+        """Return when something is due for a lease, and what, or None if it waits for a place or for the cloud."""
         return next_due(lease, in_operation=lease.lease_id in self.operations, waits_for_images=self.waits_for_images)
 
     def next_preparation(self, lease: Lease, now: int) -> int:
-        """The next instant after now at which it is seen whether the VMs of a lease can be booted ahead.
+        """Return the next instant after now at which to check whether the VMs of a lease can be booted ahead.
 
-        It follows from the lease alone, so that an engine that takes over looks at the same instants.
+        It follows from the lease alone, so an engine that takes over checks at the same instants.
         """
         first = lease.holdings[0].run_start - self.preparation_time
         return first if first > now else first + ((now - first) // PREPARATION_INTERVAL + 1) * PREPARATION_INTERVAL
@@ -287,7 +295,7 @@ class EngineState:
         self.cloud.discard(before.lease_id, now)
 
     def stop_counting(self, lease: Lease, now: int) -> Lease:
-        """The lease with the run that ends now counted (not put into the plan)."""
+        """Return a lease whose run ends now, with that run counted. The value is not put into the plan."""
         assert lease.active_since is not None
         self.running.discard(lease.lease_id)
         self.recorder.occupied(lease, "run", lease.active_since, now, lease.holdings[0].assignment)
@@ -295,7 +303,7 @@ class EngineState:
         return replace(whole, accumulated=lease.accumulated + now - lease.active_since, active_since=None)
 
     def count_anew(self, before: Lease, after: Lease, now: int) -> Lease:
-        """A running lease whose reservation begins now because its VMs changed: so does what is counted of its run."""
+        """Return a running lease whose holding starts now because its VMs changed, with its run so far counted."""
         if before.active_since is None or after.holdings[0].run_start == before.holdings[0].run_start:
             return after
         self.recorder.occupied(before, "run", before.active_since, now, before.holdings[0].assignment)
@@ -330,15 +338,15 @@ class EngineState:
             self.agenda.push(lease, overdue)
 
     def account(self, operation: Operation, lease: Lease, now: int) -> None:
-        """Count an operation that ends now, be it that it is done, has failed or is broken off."""
+        """Record the use of hosts by an operation that is completed, failed or aborted now."""
         phase = _PHASES.get(operation.kind)
         if phase is not None:
             self.recorder.occupied(lease, phase, operation.begun, now, operation.assignment)
 
     def finish(self, lease: Lease, state: LeaseState, now: int, reason: str = "") -> Lease:
-        """Bring a lease to its end: it holds nothing any more and leaves the plan.
+        """End a lease: it holds nothing and leaves the plan.
 
-        :return: its last value
+        :return: its final value
         """
         if state is LeaseState.FAILED:
             lease = self.breaches.failed(lease, now)
@@ -356,14 +364,14 @@ class EngineState:
         return final
 
     def restore(self, leases: Iterable[Lease], operations: Iterable[Operation], now: int) -> None:
-        """Take over live leases and what the cloud is doing for them; nothing is stored and nothing is commanded."""
+        """Take over live leases and operations in progress. Nothing is stored and no command is given."""
         plan = self.planner.plan
         plan.pass_to(now)
         live = sorted(leases, key=lambda lease: lease.sequence)
         plan.put_all(live)
         plan.take_changes()
         if plan.images is None:
-            # What waited for an image that nobody brings any more just starts; the next step stores that.
+            # Image transfers were switched off, so leases that waited for images are ready. The next step stores that.
             for lease in live:
                 if lease.state in _WAIT_FOR_IMAGES:
                     plan.put(lease.to(LeaseState.READY))
@@ -382,7 +390,7 @@ class EngineState:
 
 
 def _boots(lease: Lease, operation: Operation) -> bool:
-    """Whether the boot that is going on still serves the lease's plan."""
+    """Return whether the boot that is going on still fits the lease's plan."""
     if lease.state is not LeaseState.READY or not lease.holdings:
         return False
     holding = lease.holdings[0]
@@ -390,14 +398,14 @@ def _boots(lease: Lease, operation: Operation) -> bool:
 
 
 def _runs_elsewhere(before: Lease, after: Lease) -> bool:
-    """Whether a lease runs on and has other hosts."""
+    """Return whether a lease continues to run and has other hosts."""
     if before.active_since is None or after.active_since is None:
         return False
     return before.holdings[0].assignment != after.holdings[0].assignment
 
 
 def _left_behind(before: Lease, after: Lease) -> bool:
-    """Whether VMs that were booted ahead are of no use any more; an end sees to them itself."""
+    """Return whether VMs that were booted ahead are no longer needed, unless the lease ends, which destroys them."""
     if not before.is_prepared or after.is_final or after.state is LeaseState.ACTIVE:
         return False
     return not after.is_prepared or after.holdings[0].assignment != before.holdings[0].assignment

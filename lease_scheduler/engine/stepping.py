@@ -1,4 +1,4 @@
-"""What happens in a step of the engine, and in which order (Sotomayor 2010, section 4.2; haizea F18, F39)."""
+"""A step of the engine: what it does, and in which order (Sotomayor 2010, section 4.2; haizea F18, F39)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from lease_scheduler.policy.admission.base import AdmissionPolicy
 
 @dataclass(frozen=True)
 class Submission:
-    """A request that was not decided on yet.
+    """A request that has not been decided yet.
 
-    :ivar least: for each node set the fewest VMs that will do, if not all
-    :ivar offered_until: if it is to be held for its consumer: until when at most
-    :ivar negotiation: what it has in common with other offers of which its consumer may accept one
+    :ivar request: the terms
+    :ivar least: for each node set, the smallest acceptable number of VMs; None means all of them
+    :ivar offered_until: until when it is held for its project at most; None if it need not be accepted
+    :ivar negotiation: id that offers of one negotiation share, of which the project may accept one
     """
 
     request: LeaseRequest
@@ -45,10 +46,10 @@ class Submission:
 class EngineSteps:
     """Does what is due at an instant.
 
-    :param state: what the parts of the engine share
-    :param admission: which requests are considered at all
-    :param prices: what leases cost
-    :ivar submitted: requests that were not decided on yet
+    :param state: state that the parts of the engine share
+    :param admission: decides which requests are planned at all
+    :param prices: computes prices
+    :ivar submitted: requests that have not been decided yet
     :ivar sequence: position of the next request in the order of submission
     """
 
@@ -79,14 +80,14 @@ class EngineSteps:
     def step(self, now: int) -> None:
         """Do everything that is due.
 
-        The order is that of Haizea's main loop, because results depend on it: what the cloud reports, ends, starts,
-        new requests, the queue, and then what was planned to begin at once.
+        The order is that of Haizea's main loop, because results depend on it: reports of the cloud, ends, starts, new
+        requests, the queue, and then leases that were planned to start at once.
         """
         self._state.planner.plan.pass_to(now)
         self._take_reports(now)
         self._transfers.begin_due(now)
         if self._state.planner.plan.outages:
-            # Who is back at this very second has been reported by now.
+            # Hosts that recover at this instant have already been reported.
             self._outages.extend(now)
             self._occupied.look_again(now)
             self._state.publish(now)
@@ -97,7 +98,7 @@ class EngineSteps:
         self._state.planner.plan.forget(now)
 
     def next_due(self) -> int | None:
-        """The next instant at which something is planned; none if nothing is."""
+        """Return the next planned instant, or None."""
         agenda = self._state.agenda
         looks = min(self._state.occupied.values(), default=None)
         retries = self._deviations.retries.next_due()
@@ -111,10 +112,10 @@ class EngineSteps:
         return ahead
 
     def serve_queue(self, now: int) -> None:
-        """Give queued leases places, and begin what can begin at once.
+        """Give queued leases places, and start those that can start at once.
 
-        A start that fails at once puts its lease back into the queue or ends it, and its hosts are free again; with
-        nothing else to come, nobody would look at the queue another time.
+        If a start fails at once, its lease goes back to the queue or ends, and its hosts are free again. So the queue
+        is processed until nothing changes: there may be no other event that would cause it to be processed again.
         """
         self._evasion.evade(now)
         self._preparation.prepare(now)
@@ -138,7 +139,7 @@ class EngineSteps:
         return lease if due == (instant, what) else None
 
     def _act(self, now: int) -> None:
-        """What the cloud reports and what is due, until nothing of either is left."""
+        """Handle reports of the cloud and what is due, until there is neither."""
         state = self._state
         while True:
             self._take_reports(now)
@@ -196,7 +197,7 @@ class EngineSteps:
         if event.kind is EventKind.COMPLETED:
             self._lifecycle.completed(operation, lease, now)
         elif operation.kind is OperationKind.SUSPEND and self._state.options.keeps_saved_work and not event.gives_up:
-            # What is not saved yet exists on its hosts only.
+            # The lease's work is not saved and exists only on its hosts.
             self._occupied.stays(lease, event.host, event.reason, now)
         else:
             self._deviations.failures.operation_failed(lease, operation.kind, now, event.host, event.reason)
@@ -210,7 +211,7 @@ class EngineSteps:
         self.use_freed(ended, now, now + ended.remaining)
 
     def use_freed(self, lease: Lease, now: int, window_end: int) -> None:
-        """Plan again what can profit from the hosts of a lease being free before their time."""
+        """Plan leases again that can profit from the hosts of a lease, as these are free earlier than planned."""
         moved = self._state.use_freed(lease.request.node_count, now, window_end)
         self._state.recorder.count("replans", moved)
 
@@ -238,7 +239,7 @@ class EngineSteps:
     def _place(self, lease: Lease, least: tuple[int, ...] | None, now: int) -> None:
         state = self._state
         try:
-            # If it is not wanted for its price, nobody need make room for it.
+            # If the price is too high, the plan is restored, so no lease makes room in vain.
             with state.planner.plan.tentative():
                 if least is None:
                     placed = state.planner.place(lease, now)

@@ -1,4 +1,4 @@
-"""Transfers of disk images: begun when they are planned, and followed up (haizea F60; Sotomayor 2010, section 6.1)."""
+"""Carrying out planned transfers of disk images (haizea F60; Sotomayor 2010, section 6.1)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.transfers.images import ImagePlan
 
-#: Leases that have a place and wait for their image, or for their start.
+#: States in which a lease has a place and waits for its image or its start.
 _WAITING = (LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY)
 
 
 class Transfers:
-    """Has images brought to hosts, one transfer at a time.
+    """Brings images to hosts, one transfer at a time.
 
-    A transfer that takes longer than planned keeps those behind it waiting; leases whose image is late start late.
+    A transfer that takes longer than planned delays those after it. Leases whose image is late start late.
 
-    :param state: what the parts of the engine share
-    :param relocation: ends leases whose image does not come
-    :param carrier: brings images; none if the plan has no transfers
+    :param state: state that the parts of the engine share
+    :param relocation: ends leases whose image cannot be brought
+    :param carrier: brings images; None if the plan has no transfers
     """
 
     def __init__(self, state: EngineState, relocation: Relocation, carrier: ImageCarrier | None) -> None:
@@ -34,11 +34,11 @@ class Transfers:
         return self._state.planner.plan.images
 
     def next_due(self) -> int | None:
-        """When the next transfer is to begin; none if none is planned or one is going on."""
+        """Return when the next transfer is to begin, or None if none is planned or one is going on."""
         return None if self._images is None else self._images.next_start()
 
     def begin_due(self, now: int) -> None:
-        """Begin with the transfer whose time has come, if none is going on."""
+        """Begin the next transfer if it is due and none is going on."""
         images = self._images
         if images is None or self._carrier is None:
             return
@@ -58,7 +58,7 @@ class Transfers:
         self._state.publish(now)
 
     def handle(self, event: CloudEvent, now: int) -> None:
-        """Go on after a transfer that is over, or came to nothing."""
+        """Handle the end or the failure of a transfer."""
         images = self._images
         transfer = None if images is None or event.transfer is None else images.transfer(event.transfer)
         if images is None or transfer is None:
@@ -71,7 +71,7 @@ class Transfers:
         self.begin_due(now)
 
     def host_lost(self, host: int, now: int) -> None:
-        """What a dead host had of images is gone; leases that count on it get it once more."""
+        """Drop the images of a failed host, and plan transfers again for leases that need them."""
         images = self._images
         if images is None:
             return
@@ -84,7 +84,7 @@ class Transfers:
             if lease.state in _WAITING:
                 self._provide_again(lease)
             elif host in lease.holdings[0].assignment:
-                # It goes on as if its VMs were there still, and its disks with them.
+                # The lease is planned as if its VMs, with their disks, were still there.
                 assert self._images is not None
                 self._put(self._images.copied(lease_id, (host,)))
         self._state.publish(now)
@@ -99,7 +99,7 @@ class Transfers:
                 self._state.put(lease.to(LeaseState.READY))
 
     def _failed(self, images: ImagePlan, transfer: Transfer, now: int, reason: str) -> None:
-        """Another transfer for everybody who waits for this one, as often as VMs are booted."""
+        """Plan another transfer for the leases that wait for this one; end those that have no attempts left."""
         self._state.recorder.count("failed_transfers")
         self._put(images.failed(transfer.number))
         for lease in self._users(transfer):
@@ -110,11 +110,11 @@ class Transfers:
                 self._provide_again(lease)
 
     def _provide_again(self, lease: Lease) -> None:
-        """Plan the transfers that a lease lacks; it waits for them in the state that the plan says."""
+        """Plan the transfers that a lease lacks. The plan puts the lease into the state in which it waits for them."""
         self._state.put(lease if lease.state is LeaseState.READY else lease.to(LeaseState.READY))
 
     def _users(self, transfer: Transfer) -> list[Lease]:
-        """Live leases with a place that count on a transfer."""
+        """Return the live leases with a place that need a transfer."""
         leases = (self._state.lease(user.lease_id) for user in transfer.users)
         return [lease for lease in leases if lease is not None and lease.holdings]
 

@@ -1,4 +1,4 @@
-"""Decisions that an operator selects by name: one folder per stevedore namespace, one class a file.
+"""Policies that an operator selects by name: one folder per stevedore namespace, one class per file.
 
-Policies are pure: plain values in, a decision out; no I/O, no clock, nothing of OpenStack.
+Policies are pure: plain values in, a decision out. They do no I/O, read no clock and know nothing of OpenStack.
 """

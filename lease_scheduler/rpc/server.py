@@ -7,8 +7,9 @@ from typing import Any
 
 import oslo_messaging
 
+from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
-from lease_scheduler.rpc.interface import VERSION, Document, Methods, topic
+from lease_scheduler.rpc.interface import VERSION, Methods, topic
 
 LOG = logging.getLogger(__name__)
 

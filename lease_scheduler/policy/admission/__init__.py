@@ -1,1 +1,1 @@
-"""Admission: which requests are considered at all. stevedore namespace ``lease_scheduler.policy.admission``."""
+"""Admission policies: which requests are planned at all. stevedore namespace ``lease_scheduler.policy.admission``."""

@@ -1,4 +1,4 @@
-"""Everything is considered."""
+"""Admission without limits: the default."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.policy.admission.site_view import SiteView
 
 
 class AcceptAll(AdmissionPolicy):
-    """No request is refused before planning (haizea F35, ``accept-all``)."""
+    """Refuses no request before planning (haizea F35, ``accept-all``)."""
 
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""

@@ -1,4 +1,4 @@
-"""Leases may not be too long."""
+"""A limit on the duration of leases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.policy.base import PolicyOptions
 
 
 class MaximumDuration(AdmissionPolicy):
-    """Refuses leases that ask for more time than allowed (haizea F35).
+    """Refuses leases that are longer than allowed (haizea F35).
 
     Option: ``admission_maximum_duration`` in seconds (30 days).
     """
@@ -21,5 +21,5 @@ class MaximumDuration(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.duration > self._longest:
-            return f"duration: {request.duration} s is more than the {self._longest} s that a lease may last here"
+            return f"duration: must be at most {self._longest} s on this site, not {request.duration} s"
         return None

@@ -1,4 +1,4 @@
-"""Leases may not be too wide."""
+"""A limit on the number of nodes of leases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.policy.base import PolicyOptions
 
 
 class MaximumNodes(AdmissionPolicy):
-    """Refuses leases of more nodes than allowed (haizea F35).
+    """Refuses leases with more nodes than allowed (haizea F35).
 
     Option: ``admission_maximum_nodes`` (1000).
     """
@@ -21,5 +21,5 @@ class MaximumNodes(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.node_count > self._most:
-            return f"nodes: {request.node_count} are more than the {self._most} that a lease may have here"
+            return f"nodes: must be at most {self._most} on this site, not {request.node_count}"
         return None

@@ -1,4 +1,4 @@
-"""Reservations need notice."""
+"""A minimum notice for reservations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.policy.base import PolicyOptions
 
 
 class MinimumNotice(AdmissionPolicy):
-    """Refuses reservations that start too soon, the example of Sotomayor 2010, section 4.3.1 (haizea F35).
+    """Refuses reservations that start too soon, as in the example of Sotomayor 2010, section 4.3.1 (haizea F35).
 
     Option: ``admission_minimum_notice`` in seconds (24 hours).
     """
@@ -21,5 +21,5 @@ class MinimumNotice(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.kind is LeaseKind.RESERVATION and request.start is not None and request.start - now < self._notice:
-            return f"start: reservations need {self._notice} s of notice"
+            return f"start: reservations must be made at least {self._notice} s in advance"
         return None

@@ -1,4 +1,4 @@
-"""No advance reservations."""
+"""Admission without reservations."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class NoReservations(AdmissionPolicy):
     def refusal(self, request: LeaseRequest, now: int, view: SiteView | None = None) -> str | None:
         """See ``AdmissionPolicy.refusal``."""
         if request.kind is LeaseKind.RESERVATION:
-            return "kind: this site takes no reservations; ask for a deadline, immediate or best-effort lease"
+            return "kind: this site does not accept reservations; request a deadline, immediate or best-effort lease"
         return None

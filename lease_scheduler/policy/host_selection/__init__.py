@@ -1,1 +1,4 @@
-"""Host selection: in which order hosts are filled. stevedore namespace ``lease_scheduler.policy.host_selection``."""
+"""Host selection policies: the order in which hosts are filled.
+
+stevedore namespace ``lease_scheduler.policy.host_selection``.
+"""

@@ -1,4 +1,4 @@
-"""Default host selection: disturb as few leases as possible, and leave room for long ones."""
+"""Default host selection: affect as few leases as possible, and leave room for long ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 
 
 class GreedySelection(HostSelectionPolicy):
-    """Fewest leases first, then most free capacity, then unchanged for longest (up to the lease's duration), then
-    host number.
+    """Orders hosts by fewest leases, most free capacity, and longest time without a change.
 
-    Sotomayor 2010, section 5.1.1 (haizea F34).
+    That time counts up to the lease's duration. Ties are broken by host number. Sotomayor 2010, section 5.1.1
+    (haizea F34).
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:

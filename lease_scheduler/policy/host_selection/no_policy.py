@@ -9,7 +9,7 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 
 
 class NoPolicy(HostSelectionPolicy):
-    """All hosts are equal; they are filled in the order of their numbers (haizea F38, ``no-policy``)."""
+    """Fills hosts in the order of their numbers (haizea F38, ``no-policy``)."""
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:
         """See ``HostSelection.rank``."""

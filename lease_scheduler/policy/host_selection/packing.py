@@ -1,4 +1,4 @@
-"""Host selection that leaves whole hosts empty."""
+"""Host selection that keeps hosts empty."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 
 
 class Packing(HostSelectionPolicy):
-    """Fullest host first among those in use, empty ones last: for saving energy or keeping room for whole-host leases.
+    """Orders the hosts in use from the fullest to the emptiest, with unused hosts last.
 
-    The energy-saving example of Sotomayor 2010, section 4.3.4 (haizea F38).
+    This saves energy, and keeps room for leases that need exclusive hosts. It is the energy-saving example of Sotomayor
+    2010, section 4.3.4 (haizea F38).
     """
 
     def rank(self, hosts: HostsAt, lease: LeaseRequest) -> IntArray:

@@ -8,7 +8,7 @@ from lease_scheduler.policy.mapper.base import MapperPolicy
 
 
 class GreedyMapper(MapperPolicy):
-    """Each host gets as many VMs as it can take before the next one (haizea F31; Sotomayor 2010, algorithm 1)."""
+    """Fills each host before the next one (haizea F31; Sotomayor 2010, algorithm 1)."""
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """See ``Mapper.distribute``."""

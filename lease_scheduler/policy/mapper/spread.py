@@ -9,14 +9,15 @@ from lease_scheduler.policy.mapper.base import MapperPolicy
 
 
 class Spread(MapperPolicy):
-    """A VM goes to the host that has fewest of its lease, so that a dead host takes as few as possible with it.
+    """Places each VM on the host with the fewest VMs of its lease, so that a host failure affects as few as possible.
 
-    Ours: what schedulers call spreading or worst fit, within a lease (haizea F30).
+    Schedulers call this spreading or worst fit; here it applies within a lease (haizea F30). Haizea did not have it.
     """
 
     def distribute(self, places: IntArray, present: IntArray, count: int) -> IntArray:
         """See ``Mapper.distribute``."""
-        # The most VMs of the lease that a host has in the end; found by bisection, as one more is never fewer in all.
+        # The level is the largest number of VMs of the lease per host. Bisection works because the number of VMs that
+        # fit never decreases with the level.
         low, high = int(present.min()), int((present + places).max())
         while low < high:
             middle = (low + high) // 2
@@ -27,13 +28,13 @@ class Spread(MapperPolicy):
         taken = _up_to(low, places, present)
         too_many = int(taken.sum()) - count
         if too_many:
-            # The last one of the worst hosts that are filled to that level stays away.
+            # Take one VM away from the last hosts in the order of preference that are filled to the level.
             highest = np.flatnonzero((taken > 0) & (present + taken == low))
             taken[highest[-too_many:]] -= 1
         return taken
 
 
 def _up_to(level: int, places: IntArray, present: IntArray) -> IntArray:
-    """How many VMs each host takes if it may have so many of the lease."""
+    """Return how many more VMs each host takes if it may have up to ``level`` VMs of the lease."""
     taken: IntArray = np.clip(level - present, 0, places)
     return taken

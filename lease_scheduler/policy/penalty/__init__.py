@@ -1,1 +1,1 @@
-"""What providers owe for terms that they did not keep."""
+"""Penalty policies: what the provider owes for breaches. stevedore namespace ``lease_scheduler.policy.penalty``."""

@@ -8,7 +8,7 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
 
 class NoPenalty(PenaltyPolicy):
-    """Breaches are recorded and cost nothing, as in Haizea."""
+    """Charges nothing for breaches, which are only recorded. Haizea had no penalties."""
 
     charges = False
 

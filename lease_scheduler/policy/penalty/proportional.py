@@ -1,4 +1,4 @@
-"""So much for every node-hour that was not delivered."""
+"""A fixed penalty for each node-hour that was not delivered."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
 
 class Proportional(PenaltyPolicy):
-    """A rate times the node-hours that were promised and not delivered.
+    """Charges a rate times the node-hours that were promised and not delivered.
 
-    Linear in what is missing, as the penalties of Yeo and Buyya, "Service Level Agreement based Allocation of Cluster
-    Resources" (IEEE Cluster 2005), and bounded, as those of Irwin, Grit and Chase, "Balancing Risk and Reward in a
-    Market-based Task Service" (HPDC 2004); there the bound is a parameter, here it is the price.
+    Penalties are linear in what is missing, as in Yeo and Buyya, "Service Level Agreement based Allocation of Cluster
+    Resources" (IEEE Cluster 2005). They are bounded, as in Irwin, Grit and Chase, "Balancing Risk and Reward in a
+    Market-based Task Service" (HPDC 2004), where the bound is a parameter; here it is the price.
 
     Option: ``penalty_rate`` (1.00), money per node and hour.
     """

@@ -1,4 +1,4 @@
-"""Shares of the price, the larger the longer."""
+"""Penalties that are shares of the price and grow with the length of the breach."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ _DEFAULT = "60:0.1,600:0.3,3600:1"
 
 
 class Tiered(PenaltyPolicy):
-    """A share of the price that grows in steps with the seconds that a breach lasted.
+    """Charges a share of the price that grows in steps with the seconds that a breach lasted.
 
-    The form of the service credits in the agreements of public clouds: a tenth of what was paid, then a third, then all
-    of it.
+    Service credits of public clouds have this form: a tenth of the price, then a third, then all of it.
 
     Option: ``penalty_tiers`` (``60:0.1,600:0.3,3600:1``), steps as seconds:share. A breach costs the share of the last
-    step that it lasted for; one that is shorter than the first costs nothing. Fewer nodes than promised count as the
-    time in which all nodes together would have lost as much.
+    step that it reached; a breach shorter than the first step costs nothing. If only some nodes are missing, the time
+    counts for which all nodes together would have lost as many node-seconds.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -38,9 +37,9 @@ class Tiered(PenaltyPolicy):
 
 
 def _parsed(text: str) -> tuple[tuple[int, float], ...]:
-    """Steps from text: (seconds, share of the price).
+    """Parse steps as (seconds, share of the price).
 
-    :raises InvalidValueError: it is something else
+    :raises InvalidValueError: the text is not a list of steps
     """
     tiers = []
     for part in text.split(","):
@@ -51,7 +50,8 @@ def _parsed(text: str) -> tuple[tuple[int, float], ...]:
             value = -1.0
         if not seconds.isdecimal() or not isfinite(value) or not 0 <= value <= 1:
             raise InvalidValueError(
-                f"policy option {_OPTION}", f"must be steps like 60:0.1 parted by commas, shares up to 1; not {part!r}"
+                f"policy option {_OPTION}",
+                f"must be steps such as 60:0.1,600:0.3 with shares from 0 to 1, not {part!r}",
             )
         tiers.append((int(seconds), value))
     return tuple(tiers)

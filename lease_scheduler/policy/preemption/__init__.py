@@ -1,4 +1,4 @@
-"""Preemption: who may have to make room for whom. stevedore namespace ``lease_scheduler.policy.preemption``.
+"""Preemption policies: which leases may be preempted for a request.
 
-Leases that are not preemptible never get to a policy.
+Policies never see leases that are not preemptible. stevedore namespace ``lease_scheduler.policy.preemption``.
 """

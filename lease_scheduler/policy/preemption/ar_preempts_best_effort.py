@@ -1,4 +1,4 @@
-"""Reservations preempt best-effort leases, young ones first."""
+"""Reservations preempt best-effort leases, the youngest first."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ _DAY = 86_400
 
 
 class ArPreemptsBestEffort(PreemptionPolicy):
-    """A reservation may preempt best-effort leases; the younger a lease is the better a victim it is, and old ones
-    are safe.
+    """Lets reservations preempt best-effort leases; younger leases are better victims, and old ones are safe.
 
-    Sotomayor 2010, section 4.3.2, with the ages of the author's programs (haizea F36, ``ar-preempts-be``). Options:
-    ``preemption_safe_age`` (7 days) from which a lease is never preempted, ``preemption_age_scale`` (31 days) at
-    which the score would
-    reach 0, ``preemption_age_basis``: ``submission`` (default) counts the age from the submission, ``run`` counts
-    what has run, so that
-    the lease that loses least goes first.
+    Sotomayor 2010, section 4.3.2, with the ages of the author's programs (haizea F36, ``ar-preempts-be``).
+
+    Options:
+
+    * ``preemption_safe_age`` (7 days): age in seconds from which a lease is never preempted.
+    * ``preemption_age_scale`` (31 days): age in seconds at which the score reaches 0.
+    * ``preemption_age_basis``: ``submission`` (default) counts the age from the submission; ``run`` counts the time
+      that the lease has run, so the lease that loses least goes first.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -40,7 +41,7 @@ class ArPreemptsBestEffort(PreemptionPolicy):
         return self.victim_score(victim, instant)
 
     def victim_score(self, victim: Victim, instant: int) -> float:
-        """How good a victim a best-effort lease is, whoever needs its hosts."""
+        """Return the score of a best-effort lease as a victim, for any preemptor."""
         request = victim.lease.request
         if instant - request.submitted >= self._safe_age:
             return NEVER

@@ -6,8 +6,8 @@ from lease_scheduler.policy.preemption.ar_preempts_best_effort import ArPreempts
 
 
 class ArPreemptsEverything(ArPreemptsBestEffort):
-    """Reservations preempt everything that may be preempted, which is best-effort leases only.
+    """Lets reservations preempt all leases that may be preempted, which are best-effort leases only.
 
-    Haizea had two names for the same decision (haizea F36, ``ar-preempts-everything``); both are kept so that its
-    configurations run.
+    Haizea had two names for this policy (haizea F36, ``ar-preempts-everything``). Both exist here, so that
+    configurations of Haizea can be used.
     """

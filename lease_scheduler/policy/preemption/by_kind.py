@@ -1,4 +1,4 @@
-"""Every kind of lease keeps its promise: the default."""
+"""Preemption by the promises of each kind of lease: the default."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from lease_scheduler.policy.preemption.ar_preempts_best_effort import ArPreempts
 from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
 from lease_scheduler.policy.preemption.deadline import DeadlinePreemption
 
-#: Puts best-effort leases, which were promised nothing, before every deadline lease.
+#: Ranks all best-effort leases, which were promised nothing, before all deadline leases.
 _BEFORE_ALL_OTHERS = 1e9
 
 
 class ByKind(PreemptionPolicy):
-    """Reservations and deadline leases preempt best-effort leases, and deadline leases that can wait.
+    """Lets reservations and deadline leases preempt best-effort leases, and deadline leases that can wait.
 
-    Both policies of Sotomayor 2010, sections 4.3.2 and 5.3, at once, so that one pool can serve all four kinds. A
-    deadline lease is chosen only where no best-effort lease will do, and only if it still meets its deadline. Which
-    best-effort lease goes first, and which is too old to go, is decided as in ``ar-preempts-be``, with its options.
+    This combines the policies of Sotomayor 2010, sections 4.3.2 and 5.3, so that one pool can serve all four kinds. A
+    deadline lease is chosen only if best-effort leases are not enough, and only if it still meets its deadline. Among
+    best-effort leases, the order and the age from which they are safe are those of ``ar-preempts-be``, with its
+    options.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

@@ -1,4 +1,4 @@
-"""Reservations and deadline leases preempt deadline leases that can afford it."""
+"""Reservations and deadline leases preempt deadline leases that can wait."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
 
 
 class DeadlinePreemption(PreemptionPolicy):
-    """A deadline lease is a victim if it would still meet its deadline; the one with most slack goes first.
+    """Makes a deadline lease a victim if it would still meet its deadline; the one with most slack goes first.
 
-    Sotomayor 2010, section 5.3 (haizea F57): with t the instant, d the time the preemptor takes plus suspension and
-    resumption, and r what the victim has left to run, it must hold t + d + r < deadline; the score is (deadline - t
-    - d) / r.
+    Sotomayor 2010, section 5.3 (haizea F57): let t be the instant, d the duration of the preemptor plus suspension and
+    resumption, and r the time that the victim has yet to run. A victim must satisfy t + d + r < deadline. Its score is
+    (deadline - t - d) / r.
 
-    Reservations are preemptors as well, as in the author's program, to which a deadline lease without slack is one more
-    deadline lease. For them a victim may finish at its deadline exactly, which keeps its promise; the strict inequality
-    of the text holds between deadline leases, so that its results come out again.
+    Reservations are preemptors as well: the author's program treats a reservation as a deadline lease without slack.
+    For them a victim may end exactly at its deadline, which keeps the promise. Between deadline leases the strict
+    inequality of the text applies, which reproduces its results.
     """
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:

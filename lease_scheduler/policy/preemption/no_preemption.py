@@ -1,4 +1,4 @@
-"""Nobody is preempted."""
+"""No lease is preempted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.policy.preemption.base import NEVER, PreemptionPolicy
 
 
 class NoPreemption(PreemptionPolicy):
-    """Whoever has a place keeps it (haizea F36, ``no-preemption``)."""
+    """Preempts no lease (haizea F36, ``no-preemption``)."""
 
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
         """See ``Preemption.score``."""

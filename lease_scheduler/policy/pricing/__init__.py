@@ -1,1 +1,1 @@
-"""Pricing: what a lease costs. stevedore namespace ``lease_scheduler.policy.pricing``."""
+"""Pricing policies: what a lease costs. stevedore namespace ``lease_scheduler.policy.pricing``."""

@@ -1,4 +1,4 @@
-"""A rate that follows what users take and turn down."""
+"""A rate that adapts to the quotes that projects accept and decline."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
 
 @dataclass(frozen=True, slots=True)
 class _Bracket:
-    """What is known of the rate that a user would just pay.
+    """Bounds of the highest rate that a project would pay.
 
-    :ivar accepted: the highest rate that he took, none if he took none yet
-    :ivar refused: the lowest rate that he turned down
-    :ivar settled: whether it is known well enough
+    :ivar accepted: the highest rate that the project accepted, or None
+    :ivar refused: the lowest rate that the project declined, or None
+    :ivar settled: whether the bounds are final
     """
 
     accepted: float | None = None
@@ -26,17 +26,22 @@ class _Bracket:
 
 
 class Adaptive(PricingPolicy):
-    """The median of what each user is thought to pay at most (ADAPTIVE: Sotomayor 2010, algorithm 7; haizea F80).
+    """Charges the median of the estimated highest rates of all projects.
 
-    Of each user the highest rate that he took and the lowest that he turned down are kept. Who has only taken is
-    thought to pay ``pricing_up`` (1.5) times the former, who has only turned down ``pricing_down`` (0.5) times the
-    latter, and between the two it is the middle, where it stays as soon as he has taken a rate after that. The rate is
-    the ``pricing_percentile`` (0.5) of these estimates, of an even number the upper median. It begins at
-    ``pricing_rate`` (1.00, which the dissertation does not say) and keeps to no bounds.
+    This is ADAPTIVE of Sotomayor 2010, algorithm 7 (haizea F80). For each project the policy remembers the highest rate
+    that it accepted and the lowest that it declined. The estimate of its highest rate is
 
-    Where the two rates of a user are closer than ``pricing_resolution`` (0) times the rate, he is thought to pay the
-    one that he took. The algorithm as printed, which is 0, halves for ever. Where many users would pay just the same,
-    those who seldom come then keep the rate a hair above that, and everybody turns it down; 0.001 is far from that.
+    * ``pricing_up`` (1.5) times the accepted rate, if it has declined none;
+    * ``pricing_down`` (0.5) times the declined rate, if it has accepted none;
+    * else the middle between the two. The estimate is then final as soon as the project accepts a rate again.
+
+    The rate is the ``pricing_percentile`` (0.5) of all estimates; for an even number of estimates this is the upper
+    median. Until there are estimates it is ``pricing_rate`` (1.00; the dissertation does not say). It has no bounds.
+
+    If the two rates of a project are closer than ``pricing_resolution`` (0) times the declined rate, the estimate is
+    the accepted rate. With 0, as in the printed algorithm, the interval is halved without end. If many projects would
+    pay the same rate, those that rarely make requests can then keep the rate slightly above it, so that all quotes are
+    declined. 0.001 avoids that.
     """
 
     def __init__(self, options: PolicyOptions) -> None:
@@ -100,7 +105,7 @@ class Adaptive(PricingPolicy):
 
 
 def _narrowed(bracket: _Bracket, rate: float, *, accepted: bool) -> _Bracket:
-    """The bracket after one more answer; one that is settled stays as it is, for ever."""
+    """Return the bracket after one more answer. A settled bracket never changes."""
     if bracket.settled:
         return bracket
     if not accepted:
@@ -108,6 +113,6 @@ def _narrowed(bracket: _Bracket, rate: float, *, accepted: bool) -> _Bracket:
     if bracket.accepted is None:
         return replace(bracket, accepted=rate)
     if bracket.refused is not None:
-        # The middle is kept without raising the lower bound.
+        # The algorithm settles on the middle, without raising the lower bound.
         return replace(bracket, settled=True)
     return replace(bracket, accepted=max(rate, bracket.accepted))

@@ -1,4 +1,4 @@
-"""The same rate for everybody, always."""
+"""A constant rate."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 
 
 class Constant(PricingPolicy):
-    """One rate (CONSTANT of Sotomayor 2010, section 8.2; haizea F79).
+    """Charges all projects the same rate (CONSTANT of Sotomayor 2010, section 8.2; haizea F79).
 
-    Option: ``pricing_rate`` (1.00). The dissertation does not say which it took.
+    Option: ``pricing_rate`` (1.00). The dissertation does not say which rate it used.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

@@ -6,7 +6,7 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 
 
 class Free(PricingPolicy):
-    """Leases have no prices (haizea F37, ``free``)."""
+    """Gives leases no prices (haizea F37, ``free``)."""
 
     charges = False
 

@@ -1,4 +1,4 @@
-"""What every user would just pay: a bound for the others."""
+"""The highest rate of each project: an upper bound for the other policies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from lease_scheduler.policy.pricing.constant import Constant
 
 
 class Maximum(Constant):
-    """Everybody's own highest rate, so that nobody turns a quote down (MAXIMUM of Sotomayor 2010, section 8.2).
+    """Charges each project its own highest rate, so that no quote is declined (MAXIMUM of Sotomayor 2010, section 8.2).
 
-    For simulations, where the workload says what users would pay (haizea F77). Who has no such rate is charged
-    ``pricing_rate`` (1.00).
+    For simulations, where the workload says what projects would pay (haizea F77). A project without such a rate is
+    charged ``pricing_rate`` (1.00).
     """
 
     needs_users_rates = True

@@ -1,4 +1,4 @@
-"""A rate by chance."""
+"""A random rate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _BITS = 53
 
 
 class Random(PricingPolicy):
-    """A rate that is drawn anew for every quote, evenly spread (RANDOM of Sotomayor 2010, section 8.2; haizea F79).
+    """Draws a uniformly distributed rate for each quote (RANDOM of Sotomayor 2010, section 8.2; haizea F79).
 
-    Options: ``pricing_min_rate`` (0.10), ``pricing_max_rate`` (10.00), the span of users' rates in section 8.3, and
-    ``pricing_seed`` (0). The draw of a number depends on it and the seed alone, so that an engine that takes over goes
-    on where the other one stopped.
+    Options: ``pricing_min_rate`` (0.10) and ``pricing_max_rate`` (10.00), which are the range of users' rates in
+    section 8.3, and ``pricing_seed`` (0). A draw depends only on its number and the seed, so an engine that takes over
+    continues the sequence.
     """
 
     def __init__(self, options: PolicyOptions) -> None:

@@ -79,5 +79,5 @@ def test_start_and_deadline_of_a_lease_may_move(service: Service) -> None:
     service.leases.update({}, lease_id, {"deadline": now + 2 * HOUR})
     assert service.view(lease_id)["deadline"] == now + 2 * HOUR
     assert wait_until(service.is_in(lease_id, "active"), _LIMIT)
-    with pytest.raises(RefusedError, match="the lease has begun; its start cannot be changed"):
+    with pytest.raises(RefusedError, match="the lease has started; its start cannot be changed"):
         service.leases.update({}, lease_id, {"start": now + HOUR})

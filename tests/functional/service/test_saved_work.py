@@ -64,7 +64,7 @@ def test_the_owner_is_told_and_nothing_is_deleted(service: Service, waiting: str
     assert service.view(waiting)["ended"] is None
     (told,) = _told(service, waiting)
     assert (told["degraded"], told["state"]) == (True, "suspended-pending")
-    assert "did not come back 3 times; it is tried again in 30 s" in told["reason"]
+    assert "could not be resumed 3 times; it is tried again in 30 s" in told["reason"]
     assert _servers(service, waiting) == "saved"
     history = [(entry["to"], entry["reason"]) for entry in service.reader.history(waiting)]
     assert ("suspended-pending", told["reason"]) in history

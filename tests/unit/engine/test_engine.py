@@ -97,7 +97,7 @@ def test_what_a_cancelled_lease_held_goes_to_the_queue_at_once(make_world: MakeW
 
 def test_an_id_is_taken_once(make_world: MakeWorld) -> None:
     world = make_world(request("1", BEST_EFFORT)).end()
-    with pytest.raises(InvalidValueError, match="a lease 1 already"):
+    with pytest.raises(InvalidValueError, match="lease 1 exists already"):
         world.run.engine.submit(request("1", BEST_EFFORT))
 
 

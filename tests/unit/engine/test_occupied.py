@@ -100,7 +100,7 @@ def test_if_nothing_can_be_had_it_is_tried_until_the_end(make_world: MakeWorld) 
     assert world.end()["1"].ended == 600
     never = make_world(lease, hosts=1, cloud=_cloud(0)).end()
     assert never["1"].state is LeaseState.FAILED
-    assert "others are on them" in never["1"].reason
+    assert "other servers are on them" in never["1"].reason
 
 
 def test_nobody_else_loses_a_place(make_world: MakeWorld) -> None:

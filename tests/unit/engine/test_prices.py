@@ -371,7 +371,7 @@ def test_what_cannot_be_held_is_refused(make_world: MakeWorld, asked: LeaseReque
 def test_an_open_offer_cannot_be_changed(make_world: MakeWorld) -> None:
     world = make_world(hosts=4, pricing="constant").until(0)
     _offer(world, replace(_reservation("1", 1), start=1000))
-    with pytest.raises(NoPlaceError, match="waits to be accepted or rejected"):
+    with pytest.raises(NoPlaceError, match="it is an open quote; accept or reject it first"):
         world.run.engine.change("1", replace(world["1"].request, duration=10))
 
 
