@@ -12,9 +12,9 @@ from lease_scheduler.model.documents import Document
 
 def _add_span(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
     span = parser.add_mutually_exclusive_group(required=True)
-    span.add_argument("--by", metavar="<duration>", help="By how much, as 2h30m")
+    span.add_argument("--by", metavar="<duration>", help="By how much, such as 2h30m")
     span.add_argument("--end", metavar="<date>", dest="end_date", help="New end")
-    span.add_argument("--duration", metavar="<duration>", help="New length of the whole")
+    span.add_argument("--duration", metavar="<duration>", help="New total duration")
     return span
 
 
@@ -32,11 +32,13 @@ def _change(client: LeaseClient, parsed: argparse.Namespace, action: str, asked:
 
 
 def _add_quote(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quote", action="store_true", help="Change nothing; tell what it would come to and cost")
+    parser.add_argument(
+        "--quote", action="store_true", help="Change nothing; show what the change would come to and cost"
+    )
 
 
 class ExtendLease(ShowCommand):
-    """Let a lease last longer."""
+    """Extend a lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -49,7 +51,7 @@ class ExtendLease(ShowCommand):
 
 
 class ShrinkLease(ShowCommand):
-    """Let a lease end earlier, or give back part of it."""
+    """End a lease earlier, or give back some of its nodes."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -94,7 +96,7 @@ class MoveLease(ShowCommand):
 
 
 class CounterLease(ShowCommand):
-    """Ask for other terms of a lease that is held; it is held as before if they cannot be had."""
+    """Ask for other terms for a held lease; if they cannot be granted, it is held as before."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -113,7 +115,7 @@ class CounterLease(ShowCommand):
 
 
 class AcceptLease(ShowCommand):
-    """Take a lease that is held, at the price of its quote."""
+    """Accept a held lease, at the price of its quote."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -123,7 +125,7 @@ class AcceptLease(ShowCommand):
 
 
 class RejectLease(ShowCommand):
-    """Turn down a lease that is held."""
+    """Reject a held lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -133,7 +135,7 @@ class RejectLease(ShowCommand):
 
 
 class EndLease(ShowCommand):
-    """End a lease now, as if its time had come."""
+    """End a lease now, as if it had reached its end."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)

@@ -14,16 +14,20 @@ class ShowAvailability(ListCommand):
     """List when a reservation of nodes would be granted, and which leases would be preempted for it."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--start", metavar="<date>", help="Look from here on (default: now)")
-        parser.add_argument("--end", metavar="<date>", help="Look up to here (default: seven days after the start)")
-        parser.add_argument("--duration", metavar="<duration>", help="Free for so long, as 2h30m (default: one hour)")
+        parser.add_argument("--start", metavar="<date>", help="Start of the search (default: now)")
+        parser.add_argument("--end", metavar="<date>", help="End of the search (default: seven days after its start)")
+        parser.add_argument(
+            "--duration",
+            metavar="<duration>",
+            help="Duration for which nodes must be free, such as 2h30m (default: one hour)",
+        )
         parser.add_argument("--free", action="store_true", help="Only when nodes are free without preempting any lease")
         parser.add_argument(
             "--nodes",
             metavar="<key=value,...>",
             type=arguments.node_set,
             required=True,
-            help="What has to be free: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
+            help="Required nodes: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
             "properties=<query>,exclusive=true,per_host=1, or JSON",
         )
 
@@ -48,7 +52,7 @@ class ShowAvailability(ListCommand):
 
 
 class CreateQuote(ShowCommand):
-    """Tell what a lease would come to, without making it, or have it held until it is accepted."""
+    """Show what a lease would come to, without making it, or hold it until it is accepted."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
@@ -56,18 +60,20 @@ class CreateQuote(ShowCommand):
             "--hold",
             action="store_const",
             const=True,
-            help="Keep its place and its price until it is accepted or rejected, or the quote expires",
+            help="Keep its place and price until the quote is accepted or rejected, or expires",
         )
         parser.add_argument(
             "--counter-offers",
             metavar="<number>",
             type=arguments.positive,
-            help="If it cannot be had: hold at most so many others in its place; accepting one withdraws the rest",
+            help="Maximum number of other leases to hold if it cannot be granted; accepting one withdraws the rest",
         )
-        parser.add_argument("--latest-start", metavar="<date>", help="None of these starts later")
-        parser.add_argument("--fewest-nodes", metavar="<number>", type=arguments.positive, help="None has fewer nodes")
-        parser.add_argument("--shortest-duration", metavar="<duration>", help="None is shorter")
-        parser.add_argument("--price", action="store_true", help="Tell what it would cost, where leases have prices")
+        parser.add_argument("--latest-start", metavar="<date>", help="Latest start of these leases")
+        parser.add_argument(
+            "--fewest-nodes", metavar="<number>", type=arguments.positive, help="Minimum number of their nodes"
+        )
+        parser.add_argument("--shortest-duration", metavar="<duration>", help="Their shortest duration")
+        parser.add_argument("--price", action="store_true", help="Show what it would cost, if leases have prices")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
@@ -95,7 +101,7 @@ class ShowHistory(ListCommand):
 
 
 class ListHosts(ListCommand):
-    """List the hosts on which a lease is (admin only)."""
+    """List the hosts of a lease (admin only)."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
@@ -106,27 +112,29 @@ class ListHosts(ListCommand):
 
 
 class ShowUsage(ListCommand):
-    """List what projects occupied, in hours of nodes and of resources, and what was earned from them."""
+    """List the node-hours and resource-hours that projects used, and what was earned from them."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--penalties", action="store_true", help="With revenue, terms that were not kept, and what is owed for them"
+            "--penalties",
+            action="store_true",
+            help="Show the revenue, terms that were not kept, and the penalties for them",
         )
-        parser.add_argument("--revenue", action="store_true", help="With what was earned and what was missed")
+        parser.add_argument("--revenue", action="store_true", help="Show what was earned and what was missed")
         parser.add_argument(
             "--by",
             metavar="<interval>",
-            help="A line for every step of time in which there was something: day, hour (both of UTC), or seconds",
+            help="One line for each interval with any usage: day, hour (both in UTC), or a number of seconds",
         )
-        parser.add_argument("--start", metavar="<date>", help="From here on (default: 30 days before the end)")
-        parser.add_argument("--end", metavar="<date>", help="Up to here (default: now)")
+        parser.add_argument("--start", metavar="<date>", help="Start of the period (default: 30 days before its end)")
+        parser.add_argument("--end", metavar="<date>", help="End of the period (default: now)")
         whose = parser.add_mutually_exclusive_group()
-        whose.add_argument("--project", metavar="<project-id>", help="Of this project (default: one's own)")
-        whose.add_argument("--all-projects", action="store_true", help="Of all projects (admin only)")
+        whose.add_argument("--project", metavar="<project-id>", help="Usage of this project (default: your own)")
+        whose.add_argument("--all-projects", action="store_true", help="Usage of all projects (admin only)")
         whose.add_argument(
             "--capacity",
             action="store_true",
-            help="Of all projects together, beside what they could have used, for every step; by day without --by "
+            help="Usage of all projects together and the capacity of the site, for every interval; by day without --by "
             "(admin only)",
         )
 

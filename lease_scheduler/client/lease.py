@@ -11,7 +11,7 @@ from lease_scheduler.model.documents import Document
 
 
 class CreateLease(ShowCommand):
-    """Ask for a lease."""
+    """Request a lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
@@ -28,16 +28,18 @@ class ListLeases(ListCommand):
         parser.add_argument("--name", metavar="<name>", help="Only leases of this name")
         parser.add_argument("--kind", choices=terms.KINDS, help="Only leases of this kind")
         parser.add_argument("--state", metavar="<state>", help="Only leases in this state")
-        parser.add_argument("--status", metavar="<status>", help="Only leases with this status, in Blazar's words")
+        parser.add_argument("--status", metavar="<status>", help="Only leases with this status, in Blazar's terms")
         parser.add_argument("--project", metavar="<project-id>", help="Only leases of this project (admin only)")
         parser.add_argument("--all-projects", action="store_true", help="Leases of all projects (admin only)")
         parser.add_argument("--series", metavar="<series>", help="Only leases of this series (name or ID)")
-        parser.add_argument("--deleted", action="store_true", help="Deleted leases too")
+        parser.add_argument("--deleted", action="store_true", help="Include deleted leases")
         parser.add_argument(
             "--sort", metavar="<key>[:<direction>]", type=arguments.sorting, help="Sort by a key, asc or desc"
         )
-        parser.add_argument("--limit", metavar="<number>", type=arguments.positive, help="At most so many")
-        parser.add_argument("--marker", metavar="<lease-id>", help="Begin after this lease")
+        parser.add_argument(
+            "--limit", metavar="<number>", type=arguments.positive, help="Maximum number of leases to list"
+        )
+        parser.add_argument("--marker", metavar="<lease-id>", help="Start after this lease")
         parser.add_argument("--long", action="store_true", help="More columns")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
@@ -65,14 +67,14 @@ class ListLeases(ListCommand):
 
 
 class ShowLease(ShowCommand):
-    """Show all about a lease."""
+    """Show a lease."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         add_lease(parser)
         parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
-        parser.add_argument("--price", action="store_true", help="Show what it costs too, and how long it is held")
+        parser.add_argument("--price", action="store_true", help="Also show its price, and how long it is held")
 
-        parser.add_argument("--breaches", action="store_true", help="Show the terms that were not kept too")
+        parser.add_argument("--breaches", action="store_true", help="Also show the terms that were not kept")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         path = f"/leases/{client.find_lease(parsed.lease)}"
@@ -104,7 +106,7 @@ class SetLease(ShowCommand):
             "--if-version",
             metavar="<number>",
             type=arguments.positive,
-            help="Only if nobody has changed the lease since it had this version",
+            help="Change the lease only if it still has this version",
         )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -119,11 +121,11 @@ class SetLease(ShowCommand):
 
 
 class DeleteLease(PlainCommand):
-    """Cancel leases and take them from the list."""
+    """Cancel leases and remove them from the list."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("leases", metavar="<lease>", nargs="+", help="Leases (name or ID)")
-        parser.add_argument("--reason", metavar="<text>", help="What its history is to say")
+        parser.add_argument("--reason", metavar="<text>", help="Reason to record in the history")
 
     def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
         for lease in parsed.leases:

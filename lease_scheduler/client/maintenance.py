@@ -11,7 +11,7 @@ from lease_scheduler.model.documents import Document
 
 
 class CreateMaintenance(ShowCommand):
-    """Keep hosts free for a while; leases that have not begun there are moved elsewhere."""
+    """Keep hosts free for a time; leases that have not started there are moved elsewhere."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", metavar="<name>", help="Name of the maintenance")
@@ -21,7 +21,7 @@ class CreateMaintenance(ShowCommand):
         parser.add_argument("--start", metavar="<date>", default="now", help="Start (default: now)")
         length = parser.add_mutually_exclusive_group(required=True)
         length.add_argument("--end", metavar="<date>", help="End")
-        length.add_argument("--duration", metavar="<duration>", help="Length, as 2h30m")
+        length.add_argument("--duration", metavar="<duration>", help="Duration, such as 2h30m")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = {"name": parsed.name, "hosts": parsed.host, "start_date": parsed.start}

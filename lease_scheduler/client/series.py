@@ -15,7 +15,7 @@ def _add_series(parser: argparse.ArgumentParser) -> None:
 
 
 class CreateSeries(ShowCommand):
-    """Ask for a lease that repeats; some of its leases may be refused."""
+    """Request a lease that repeats; some of its occurrences may be refused."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
@@ -23,7 +23,7 @@ class CreateSeries(ShowCommand):
             "--rule",
             metavar="<rule>",
             required=True,
-            help="How it repeats, as iCalendar has it: FREQ=WEEKLY;BYDAY=MO;COUNT=10",
+            help="Rule by which it repeats, as in iCalendar: FREQ=WEEKLY;BYDAY=MO;COUNT=10",
         )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -52,7 +52,7 @@ class ShowSeries(ShowCommand):
 
 
 class DeleteSeries(PlainCommand):
-    """End a series; its leases that have not begun are deleted."""
+    """End a series, and delete its leases that have not started."""
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         _add_series(parser)

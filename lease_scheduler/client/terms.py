@@ -30,22 +30,22 @@ _DURATION = "as 2h30m, 1d, PT2H30M or seconds"
 def add_terms(parser: argparse.ArgumentParser) -> None:
     """The options of a new lease."""
     parser.add_argument("name", metavar="<name>", help="Name of the lease")
-    parser.add_argument("--kind", choices=KINDS, help="What is promised (default: reservation)")
+    parser.add_argument("--kind", choices=KINDS, help="Kind of the lease (default: reservation)")
     parser.add_argument(
         "--nodes",
         metavar="<key=value,...>",
         type=arguments.node_set,
         action="append",
         help="Equal nodes: count=2,vcpus=4,memory_mb=8192,disk_gb=20,CUSTOM_GPU=1,trait=HW_CPU_X86_AVX512,"
-        "properties=<query>,exclusive=true,per_host=1, or JSON; repeat for further nodes",
+        "properties=<query>,exclusive=true,per_host=1, or JSON; repeat for more",
     )
     parser.add_argument(
         "--reservation",
         metavar="<key=value,...>",
         type=arguments.reservation,
         action="append",
-        help="In place of nodes, a reservation as Blazar has it: resource_type=physical:host,min=1,max=2, or JSON; "
-        "repeat for further ones",
+        help="Instead of nodes, a reservation as in Blazar: resource_type=physical:host,min=1,max=2, or JSON; "
+        "repeat for more",
     )
     add_times(parser)
     add_conduct(parser)
@@ -53,7 +53,7 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         "--max-price",
         metavar="<number>",
         type=arguments.money,
-        help="The most that it may cost, where leases have prices; it is refused if it costs more",
+        help="Maximum price, if leases have prices; a lease that costs more is refused",
     )
     parser.add_argument(
         "--server",
@@ -61,17 +61,17 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         type=arguments.server,
         action="append",
         help="Servers that the service keeps running in the lease: name=web,image=<id>,count=2,node_set=0,network=<id>,"
-        "port=<id>,key_name=<name>,security_group=<name>,user_data=<file>, or JSON; repeat for further ones",
+        "port=<id>,key_name=<name>,security_group=<name>,user_data=<file>, or JSON; repeat for more",
     )
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
     """When a lease is."""
-    parser.add_argument("--start", metavar="<date>", help=f"Start, or of a deadline lease the earliest one ({_DATE})")
+    parser.add_argument("--start", metavar="<date>", help=f"Start; for a deadline lease, the earliest start ({_DATE})")
     parser.add_argument("--end", metavar="<date>", help="End")
-    parser.add_argument("--duration", metavar="<duration>", help=f"Length ({_DURATION})")
-    parser.add_argument("--deadline", metavar="<date>", help="Date by which the whole duration has been delivered")
-    parser.add_argument("--before-end", metavar="<date>", help="When to be told that the end is near")
+    parser.add_argument("--duration", metavar="<duration>", help=f"Duration ({_DURATION})")
+    parser.add_argument("--deadline", metavar="<date>", help="Date by which the whole duration must be delivered")
+    parser.add_argument("--before-end", metavar="<date>", help="When to be notified that the end is near")
 
 
 def add_conduct(parser: argparse.ArgumentParser) -> None:
@@ -82,23 +82,25 @@ def add_conduct(parser: argparse.ArgumentParser) -> None:
         action="store_const",
         const=True,
         dest="preemptible",
-        help="It may be interrupted for others",
+        help="The lease may be interrupted for others",
     )
     preemptible.add_argument(
         "--not-preemptible",
         action="store_const",
         const=False,
         dest="preemptible",
-        help="It is not interrupted",
+        help="The lease may not be interrupted",
     )
-    parser.add_argument("--preemption-mode", choices=PREEMPTION_MODES, help="What an interruption does to its servers")
-    parser.add_argument("--on-end", choices=ON_END, help="What its end does to its servers (default: delete)")
+    parser.add_argument(
+        "--preemption-mode", choices=PREEMPTION_MODES, help="What happens to its servers when it is interrupted"
+    )
+    parser.add_argument("--on-end", choices=ON_END, help="What happens to its servers at the end (default: delete)")
     parser.add_argument(
         "--extra",
         metavar="<key=value>",
         type=arguments.key_value,
         action="append",
-        help="Anything that is to be kept with the lease; repeat for more",
+        help="Attribute to store with the lease; repeat for more",
     )
 
 
@@ -108,7 +110,7 @@ def add_price_of_change(parser: argparse.ArgumentParser) -> None:
         "--max-price",
         metavar="<number>",
         type=arguments.money,
-        help="The most that the lease may cost then; nothing is changed if it costs more",
+        help="Maximum price after the change; nothing is changed if the lease would cost more",
     )
 
 

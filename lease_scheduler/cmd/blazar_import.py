@@ -24,7 +24,7 @@ _CONNECTION, _LEAVE_OUT = "--connection", "--leave-out"
 def add_to(commands: Any) -> None:
     """Add the command to those of a parser (what ``add_subparsers`` gives)."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "import-blazar", help="take over hosts, floating IPs and leases from the database of a Blazar"
+        "import-blazar", help="take over hosts, floating IPs and leases from a Blazar database"
     )
     parser.add_argument(
         _CONNECTION,
@@ -32,8 +32,8 @@ def add_to(commands: Any) -> None:
         metavar="URL",
         help="Blazar's database, e.g. mysql+pymysql://user:password@host/blazar",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what would be taken over")
-    parser.add_argument("--history", action="store_true", help="take over leases that are over, too")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be taken over")
+    parser.add_argument("--history", action="store_true", help="also take over leases that have ended")
     parser.add_argument(
         _LEAVE_OUT, action="append", default=[], metavar="LEASE", help="id of a lease not to take over; may be repeated"
     )

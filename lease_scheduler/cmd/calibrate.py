@@ -59,15 +59,15 @@ def add_to(commands: Any) -> None:
         "bound of --check is exceeded, 2 if it is refused.",
     )
     what = parser.add_argument_group("what is measured")
-    what.add_argument("--flavor", metavar="NAME", help="id or name of the flavor that the servers are like")
+    what.add_argument("--flavor", metavar="NAME", help="id or name of the flavor to copy for the servers")
     what.add_argument("--image", metavar="NAME", help="id or name of their image")
     what.add_argument("--hosts", nargs="+", default=[], metavar="HOST", help="compute hosts")
-    what.add_argument("--aggregate", metavar="NAME", help="a host aggregate whose hosts are meant, too")
+    what.add_argument("--aggregate", metavar="NAME", help="host aggregate whose hosts are used, too")
     what.add_argument("--network", metavar="ID", help="network of the servers; default: none")
     what.add_argument(
-        "--ways", nargs="+", choices=list(_WAYS), default=list(_WAYS), help="how they are put away; default: all"
+        "--ways", nargs="+", choices=list(_WAYS), default=list(_WAYS), help="how servers are put away; default: all"
     )
-    what.add_argument("--repetitions", type=int, default=25, metavar="N", help="single servers; default: 25")
+    what.add_argument("--repetitions", type=int, default=25, metavar="N", help="number of single servers; default: 25")
     what.add_argument(
         "--at-once",
         type=int,
@@ -77,22 +77,24 @@ def add_to(commands: Any) -> None:
         help="servers at the same time, on one host and each on its own, to see whether they take turns; default: 2",
     )
     what.add_argument(
-        "--group-repetitions", type=int, default=5, metavar="N", help="how often each of these; default: 5"
+        "--group-repetitions", type=int, default=5, metavar="N", help="repetitions of each group; default: 5"
     )
-    what.add_argument("--limit", type=float, default=600.0, metavar="SECONDS", help="for one operation; default: 600")
-    what.add_argument("--busy-hosts", action="store_true", help="also on hosts that have servers or leases")
+    what.add_argument(
+        "--limit", type=float, default=600.0, metavar="SECONDS", help="maximum duration of one operation; default: 600"
+    )
+    what.add_argument("--busy-hosts", action="store_true", help="also use hosts that have servers or leases")
     out = parser.add_argument_group("what comes of it")
     out.add_argument(
         "--shelved-size",
         choices=[each.value for each in ShelvedSize],
-        help="what the time of shelving is thought to depend on; default: as [scheduling] shelved_size says",
+        help="what the duration of shelving depends on; default: [scheduling] shelved_size",
     )
     out.add_argument("--output", type=Path, metavar="FILE", help="write the options to a file for oslo.config")
     out.add_argument("--json", type=Path, metavar="FILE", help="write every sample")
     out.add_argument(
-        "--check", action="store_true", help="compare with what the time model predicts with the options in force"
+        "--check", action="store_true", help="compare with the predictions of the time model, with the options in force"
     )
-    out.add_argument("--clean", action="store_true", help="only remove what a run has left that was killed")
+    out.add_argument("--clean", action="store_true", help="only remove what a killed run has left behind")
     parser.set_defaults(run=_run)
 
 

@@ -23,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "campaign",
         help="run every configuration of a multi-configuration of Haizea",
-        description="Runs the product of profiles, traces, annotations and injections. What is done is kept in the "
+        description="Runs the product of profiles, traces, annotations and injections. Results are kept in the "
         "output directory: a second call goes on where the first one stopped, and tries again what failed.",
     )
     parser.add_argument("file", metavar="FILE", help="multi-configuration of Haizea")

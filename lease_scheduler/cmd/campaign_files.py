@@ -18,10 +18,10 @@ from lease_scheduler.simulation.formats.files import read_lines, replace_file
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Make the sub-commands known."""
     configs = commands.add_parser(
-        "generate-configs", help="write the single configurations of a multi-configuration of Haizea"
+        "generate-configs", help="write the individual configurations of a multi-configuration of Haizea"
     )
     configs.add_argument("file", metavar="FILE", help="multi-configuration of Haizea")
-    configs.add_argument("--output", metavar="DIR", required=True, help="where the configurations go, as NAME.conf")
+    configs.add_argument("--output", metavar="DIR", required=True, help="directory for the configurations, NAME.conf")
     configs.set_defaults(func=generate_configs)
 
     scripts = commands.add_parser(
@@ -34,14 +34,16 @@ def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     scripts.add_argument("--configs", metavar="DIR", required=True, help="folder of the generated configurations")
     scripts.add_argument("--template", metavar="FILE", required=True, help="template of the script")
     scripts.add_argument(
-        "--only-missing", action="store_true", help="leave out what has its data file ([multi] datadir) already"
+        "--only-missing",
+        action="store_true",
+        help="leave out configurations that already have a data file ([multi] datadir)",
     )
     scripts.add_argument(
         "--exclude",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="leave out configurations whose names are like this, e.g. 'nosr_*'; may be repeated",
+        help="leave out configurations whose names match, e.g. 'nosr_*'; may be repeated",
     )
     scripts.add_argument("--output", metavar="FILE", help="where the script goes; printed by default")
     scripts.set_defaults(func=generate_scripts)

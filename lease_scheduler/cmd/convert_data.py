@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Make the sub-command of ``lease-sim`` known."""
-    parser = commands.add_parser("convert-data", help="turn what probes wrote down into CSV", description=_DESCRIPTION)
+    parser = commands.add_parser("convert-data", help="convert the data of probes to CSV", description=_DESCRIPTION)
     _add_arguments(parser)
     parser.set_defaults(func=convert)
 
@@ -33,10 +33,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="data file of a run")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("-t", "--type", choices=["per-run", "per-lease", "counter"], help="what the lines are about")
-    what.add_argument("-l", "--list-counters", action="store_true", help="list the counters that there are, one a line")
-    parser.add_argument("-c", "--counter", metavar="NAME", help="with -t counter: which one")
-    parser.add_argument("-f", "--format", choices=["csv"], default="csv", help="what is printed (default: csv)")
+    what.add_argument("-t", "--type", choices=["per-run", "per-lease", "counter"], help="which table to print")
+    what.add_argument("-l", "--list-counters", action="store_true", help="list the counters, one per line")
+    parser.add_argument("-c", "--counter", metavar="NAME", help="with -t counter: the counter to print")
+    parser.add_argument("-f", "--format", choices=["csv"], default="csv", help="output format (default: csv)")
 
 
 def convert(given: argparse.Namespace) -> int:

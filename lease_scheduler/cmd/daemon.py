@@ -41,7 +41,7 @@ def default_folder() -> Path:
     except OSError as error:
         raise InvalidValueError("--pid-file", f"{folder} cannot be made: {error.strerror}; name a file") from error
     if status.st_uid != os.getuid() or folder.is_symlink():
-        raise InvalidValueError("--pid-file", f"{folder} is somebody else's; name a file")
+        raise InvalidValueError("--pid-file", f"{folder} belongs to another user; name a file")
     return folder
 
 

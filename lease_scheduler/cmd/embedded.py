@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     conf = _configuration(options, rest_of_arguments)
     if not rest.is_loopback(conf.api.host):
         raise InvalidValueError(
-            "api.host", f"{conf.api.host} can be reached from elsewhere; nobody's identity is checked"
+            "api.host",
+            f"{conf.api.host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1",
         )
     log.setup(conf, configuration.PROJECT)
     Embedded(conf, _demonstration if options.demonstration else None).run(EndingSignals())
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="lease-scheduler-embedded", description="Options of oslo.config, such as --config-file, may be given too."
+        prog="lease-scheduler-embedded", description="Also accepts the options of oslo.config, such as --config-file."
     )
     parser.add_argument("--state-path", type=Path, default=Path("var"), help="folder of the database (default: var)")
     parser.add_argument("--port", type=int, default=1234, help="port to listen on (default: 1234)")
@@ -173,7 +174,9 @@ class Embedded:
 
     def _serve(self, signals: EndingSignals) -> None:
         self._server.start()
-        print("everybody on this machine is trusted: who reaches this service is its administrator", flush=True)
+        print(
+            "callers are not authenticated: every user of this machine is an administrator of this service", flush=True
+        )
         print(f"calendar page: {self._server.url}/   API: {self._server.url}/v1   end it with Ctrl-C", flush=True)
         try:
             if self._companion is not None:

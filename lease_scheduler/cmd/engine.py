@@ -46,7 +46,7 @@ class _Process(Service):
                 self._metrics = MetricsServer(registry, group.host, group.engine_port, "engine_port")
             except InvalidValueError:
                 # Leases are more important, and another engine on this machine may have the same configuration.
-                LOG.exception("nobody can ask this engine for metrics")
+                LOG.exception("this engine serves no metrics")
 
     def terminate(self) -> None:
         """Finish what is being done."""

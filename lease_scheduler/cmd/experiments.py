@@ -47,8 +47,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_const",
         const=Extent.ONCE,
         dest="extent",
-        help="everything with the first seed alone, as the dissertation did; without this what is judged by its mean "
-        "is repeated with further seeds",
+        help="everything with the first seed only, as in the dissertation; otherwise results judged by their mean are "
+        "repeated with further seeds",
     )
     parser.set_defaults(func=experiment, extent=Extent.REPEATED)
 

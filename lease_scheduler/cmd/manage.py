@@ -52,12 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="lease-scheduler-manage", description="Options of oslo.config, such as --config-file, may be given too."
+        prog="lease-scheduler-manage", description="Also accepts the options of oslo.config, such as --config-file."
     )
     # Without these the parser would take what follows such an option for the command.
     for flag in ("--config-file", "--config-dir"):
         parser.add_argument(
-            flag, nargs=1, metavar="PATH", action=_Keep, dest="configuration", default=(), help="as oslo.config has it"
+            flag, nargs=1, metavar="PATH", action=_Keep, dest="configuration", default=(), help="as in oslo.config"
         )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     groups = {
@@ -68,18 +68,20 @@ def _parser() -> argparse.ArgumentParser:
     of = {name: commands.add_parser(name, help=text).add_subparsers(required=True) for name, text in groups.items()}
     sync = of["db"].add_parser("sync", help="create the tables, or bring them up to date")
     sync.set_defaults(run=_db_sync)
-    of["db"].add_parser("version", help="the revision of the tables").set_defaults(run=_db_version)
-    old = of["db"].add_parser("purge", help="forget leases that were over long ago")
-    old.add_argument("--older-than", type=int, metavar="DAYS", required=True, help="whose end was so many days ago")
-    old.add_argument("--dry-run", action="store_true", help="only tell how many there are")
+    of["db"].add_parser("version", help="print the revision of the tables").set_defaults(run=_db_version)
+    old = of["db"].add_parser("purge", help="remove leases that ended long ago")
+    old.add_argument(
+        "--older-than", type=int, metavar="DAYS", required=True, help="remove leases that ended more than DAYS days ago"
+    )
+    old.add_argument("--dry-run", action="store_true", help="only print how many there are")
     old.set_defaults(run=_db_purge)
-    add = of["host"].add_parser("add", help="take compute hosts into the pool")
+    add = of["host"].add_parser("add", help="add compute hosts to the pool")
     add.add_argument("names", nargs="+", metavar="NAME")
     add.set_defaults(run=_host_add)
-    remove = of["host"].add_parser("remove", help="take compute hosts out of the pool")
+    remove = of["host"].add_parser("remove", help="remove compute hosts from the pool")
     remove.add_argument("names", nargs="+", metavar="NAME")
     remove.set_defaults(run=_host_remove)
-    whole = of["pool"].add_parser("fill", help="take every compute host of the cloud into the pool")
+    whole = of["pool"].add_parser("fill", help="add every compute host of the cloud to the pool")
     whole.set_defaults(run=_pool_fill)
     reconcile.add_to(commands)
     uninstall.add_to(commands)

@@ -22,15 +22,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Make the sub-command known."""
     parser = commands.add_parser(
         "rate-sweep",
-        help="price a whole workload at one rate after the other",
+        help="compute what a workload earns at each of many rates",
         description=f"For rates of {RATES[0]:.2f} to {RATES[-1]:.2f} by the node-hour: what is earned, what is lost by "
         "asking too little and what because users turn it down, if every lease could be had. What users would pay "
         "stands in the attribute simul_userrate of leases. Prints where the policy 'adaptive' would end.",
     )
     parser.add_argument("workload", help="SWF or LWF file, plain or gzip, or a shipped one")
-    parser.add_argument("--annotations", metavar="FILE", help="annotations (LWFA) to lay over it")
+    parser.add_argument("--annotations", metavar="FILE", help="annotations (LWFA) to apply")
     parser.add_argument("--output", metavar="FILE", required=True, help="CSV file to write")
-    parser.add_argument("--rate", metavar="MONEY", default="1.0", help="the rate that 'adaptive' begins at (1.0)")
+    parser.add_argument("--rate", metavar="MONEY", default="1.0", help="initial rate of 'adaptive' (1.0)")
     parser.add_argument("--up", metavar="FACTOR", default="1.5", help="its pricing_up (1.5)")
     parser.add_argument("--down", metavar="FACTOR", default="0.5", help="its pricing_down (0.5)")
     parser.add_argument("--percentile", metavar="SHARE", default="0.5", help="its pricing_percentile (0.5)")

@@ -31,10 +31,10 @@ def add_to(commands: Any) -> None:
     """Add the command to those of a parser (what ``add_subparsers`` gives)."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "reconcile",
-        help="compare leases with the cloud now and repair what differs",
-        description="The status is 0 if nothing differs (any more), 1 if something does, 2 if that cannot be said.",
+        help="compare leases with the cloud now and repair differences",
+        description="The exit status is 0 if nothing differs (any more), 1 if something does, 2 if this is unknown.",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what differs")
+    parser.add_argument("--dry-run", action="store_true", help="only print what differs")
     parser.set_defaults(run=_run)
 
 

@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Make the sub-command known."""
     parser = commands.add_parser(
         "run",
-        help="run a workload and report on it",
+        help="run a workload and report the results",
         description="Runs a workload through the engine on a simulated cloud. Shipped workloads: "
         + ", ".join(shipped_names()),
     )
@@ -60,7 +60,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="options in oslo.config's format; may be repeated",
     )
     parser.add_argument(
-        "--set", action="append", default=[], metavar="GROUP.OPTION=VALUE", help="set one option; wins over files"
+        "--set",
+        action="append",
+        default=[],
+        metavar="GROUP.OPTION=VALUE",
+        help="set one option; takes precedence over files",
     )
     parser.add_argument(
         "--output", metavar="DIR", help="where results go: leases.csv, summary.json, gantt.png and more"

@@ -28,9 +28,9 @@ def add_to(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "uninstall",
         help="give all hosts back and remove what was made in the cloud for leases",
-        description="May be repeated, as after it was killed. The status is 0 when nothing is left.",
+        description="Can be repeated, for example after it was killed. The exit status is 0 when nothing is left.",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only tell what would end and be removed")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would end and be removed")
     parser.add_argument(
         "--end-leases",
         action="store_true",
@@ -43,7 +43,11 @@ def add_to(commands: Any) -> None:
         help="leave the empty resource providers of slots, so that no nova-compute has to be reloaded",
     )
     parser.add_argument(
-        "--limit", type=int, default=3_600, metavar="SECONDS", help="how long it may take (3600); it can be repeated"
+        "--limit",
+        type=int,
+        default=3_600,
+        metavar="SECONDS",
+        help="maximum time (default: 3600); the next call continues",
     )
     parser.set_defaults(run=_run)
 

@@ -67,10 +67,10 @@ def _add_inject(subparsers: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _add_annotate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser("annotate", help="lay starts, deadlines, images and rates over a workload")
+    parser = subparsers.add_parser("annotate", help="apply starts, deadlines, images and rates to a workload")
     parser.add_argument("workload", nargs="?", help=_WORKLOAD)
     parser.add_argument(
-        "--count", type=_whole_number, metavar="N", help="in place of a workload: so many annotations for any one"
+        "--count", type=_whole_number, metavar="N", help="instead of a workload: make N annotations for any workload"
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--annotations", metavar="FILE", help="annotations (LWFA)")
@@ -98,7 +98,7 @@ def _add_generate(subparsers: argparse._SubParsersAction[argparse.ArgumentParser
 def _add_stats(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("stats", help="describe a workload")
     parser.add_argument("workload", help=_WORKLOAD)
-    parser.add_argument("--annotations", metavar="FILE", help="annotations (LWFA) to lay over it first")
+    parser.add_argument("--annotations", metavar="FILE", help="annotations (LWFA) to apply first")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON instead of tables")
     form.add_argument("--brief", action="store_true", help="leave out the classes of sizes and durations")

@@ -59,7 +59,7 @@ def front_server(methods: Methods, host: str, port: int, threads: int, *, allow_
     if not allow_remote and not is_loopback(host):
         raise InvalidValueError(
             "haizea.host",
-            f"{host} can be reached from elsewhere, and nobody's identity is checked; take 127.0.0.1, or set "
+            f"{host} can be reached from other machines, and callers are not authenticated; use 127.0.0.1, or set "
             "haizea.allow_remote if only those can reach it who may",
         )
     settings = ServerSettings(host, port, threads, _CONNECTIONS, MAXIMUM_BODY)

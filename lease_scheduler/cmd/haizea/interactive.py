@@ -172,7 +172,7 @@ class _Front:
         try:
             self._fill_pool()
         except (ClientException, CommandError, RefusedError) as error:
-            raise InvalidValueError("[simulation] resources", f"the hosts cannot be had: {error}") from error
+            raise InvalidValueError("[simulation] resources", f"cannot make these hosts: {error}") from error
         self._server.start()
         self._is_serving = True
         if self._status is not None:

@@ -94,9 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="haizea", description="Simulates leases as a configuration file of Haizea says.")
     parser.add_argument("-c", "--conf", metavar="FILE", help="configuration file of Haizea")
     parser.add_argument("-f", "--foreground", action="store_true", help="stay in the foreground")
-    parser.add_argument("--stop", action="store_true", help="stop what runs in the background")
+    parser.add_argument("--stop", action="store_true", help="stop the simulation in the background")
     parser.add_argument(
-        "--pid-file", type=Path, metavar="FILE", help="by which the one in the background is known (one for each user)"
+        "--pid-file",
+        type=Path,
+        metavar="FILE",
+        help="PID file of the simulation in the background (default: one for each user)",
     )
     parser.add_argument(
         "--port", type=_port, default=DEFAULT_PORT, help=f"port of XML-RPC on loopback (default: {DEFAULT_PORT})"

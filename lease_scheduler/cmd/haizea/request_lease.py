@@ -105,16 +105,20 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         nargs="+",
-        help="templates of VMs as OpenNebula has them; one without a section HAIZEA is wanted now, without end",
+        help="templates of VMs as in OpenNebula; a VM without a section HAIZEA starts now and has no end",
     )
     parser.add_argument(
         "-t", "--start", help="+HH:MM:SS from now, a date and time (UTC without an offset), now, or best_effort"
     )
     parser.add_argument("-d", "--duration", help="[DD:]HH:MM:SS, or unlimited")
     parser.add_argument("-n", "--numnodes", metavar="COUNT", help="nodes")
-    parser.add_argument("--preemptible", action="store_true", default=None, help="it may be interrupted")
+    parser.add_argument("--preemptible", action="store_true", default=None, help="the lease may be interrupted")
     parser.add_argument(
-        "--non-preemptible", action="store_false", default=None, dest="preemptible", help="it is not interrupted"
+        "--non-preemptible",
+        action="store_false",
+        default=None,
+        dest="preemptible",
+        help="the lease may not be interrupted",
     )
     parser.add_argument("-c", "--cpu", metavar="CPUS", help="CPUs of a node; 0.5 is half of one")
     parser.add_argument("-m", "--mem", metavar="MB", help="memory of a node")

@@ -121,7 +121,7 @@ def test_metrics_of_both_programs(tmp_path: Path, mariadb_url: str, rabbitmq_url
         assert _samples(api_port)["lease_scheduler_http_request_duration_seconds_count", labels] == 1
         assert requests.get(f"{site.url}/metrics", timeout=10).status_code in (401, 404)
         second = site.begin("second", path_of("engine"), "--config-file", str(site.configuration))
-        assert wait_until(lambda: "nobody can ask this engine for metrics" in site.log("second"), _LIMIT)
+        assert wait_until(lambda: "this engine serves no metrics" in site.log("second"), _LIMIT)
         for process in (second, api, engine):
             process.end(signal.SIGTERM, 30)
             assert process.returncode == 0, site.log(process.name)

@@ -455,5 +455,5 @@ def test_a_wrong_command_line_asks_the_service_nothing(
 def test_each_command_explains_itself(openstack: Openstack) -> None:
     outcome = openstack("create", "--help")
     assert outcome.status == 0
-    assert "Ask for a lease" in outcome.output
+    assert "Request a lease" in outcome.output
     assert "--deadline <date>" in outcome.output
