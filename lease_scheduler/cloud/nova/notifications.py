@@ -29,15 +29,6 @@ _END_LIMIT = 5.0
 QUEUE_TTL = 600.0
 
 
-def notification_transport(conf: Any, url: str | None) -> Any:
-    """Where to listen.
-
-    :param conf: oslo.config's object, for the options of oslo.messaging
-    :param url: none for where our own notifications go
-    """
-    return oslo_messaging.get_notification_transport(conf, url)
-
-
 class _Endpoint:
     """Nova's notifications have one of two priorities."""
 
