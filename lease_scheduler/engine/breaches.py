@@ -8,10 +8,6 @@ from lease_scheduler.engine.interfaces import Penalty, Recorder
 from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind
 
-#: Kinds that promise an interval.
-_FIXED_KINDS = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
-
-
 #: Part of the reason of a lease that waits although its deadline cannot be met: that was told, and counted.
 DEADLINE_MISSED = "it cannot be done by its deadline any more"
 
@@ -35,7 +31,7 @@ class Breaches:
         """A lease that begins to run, perhaps for another time."""
         if lease.started is not None:
             return self.whole(lease, now)
-        if lease.kind not in _FIXED_KINDS:
+        if not lease.kind.promises_interval:
             return lease
         promised = _promised_start(lease)
         late = now - promised
@@ -91,7 +87,7 @@ class Breaches:
             if DEADLINE_MISSED in lease.reason:
                 return lease
             kind = BreachKind.MISSED_DEADLINE
-        elif lease.kind in _FIXED_KINDS:
+        elif lease.kind.promises_interval:
             start = _promised_start(lease)
             begun = start if lease.started is None else max(start, now)
             seconds = start + request.duration - begun

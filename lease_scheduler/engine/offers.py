@@ -18,16 +18,13 @@ from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
 
-#: Kinds whose place is known when they are asked for, and may lie ahead.
-_KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
-
 
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
     """Until when a lease can be held: at most for the lifetime, and as long as it need not have begun.
 
     :raises InvalidValueError: leases of that kind cannot be held, or it would have to begin at once
     """
-    if request.kind not in _KINDS:
+    if not request.kind.may_be_held:
         raise InvalidValueError("kind", f"a {request.kind.value} lease cannot be held; a reservation or deadline can")
     assert request.start is not None
     if request.deadline is None:
