@@ -12,7 +12,6 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
 from random import Random
 from threading import Event, Lock, Thread
 from typing import Any
@@ -33,7 +32,7 @@ from lease_scheduler.cloud.driver import (
     WaitingClock,
 )
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors, hypervisors_of
+from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
@@ -367,23 +366,3 @@ def held_by_host(request: LeaseRequest, hosts: tuple[str, ...]) -> dict[str, Cou
     for host, of_one in zip(hosts, resources, strict=True):
         needed.setdefault(host, Counter()).update(of_one)
     return needed
-
-
-def from_configuration(conf: Any, clock: WaitingClock) -> SimulatedCloud:
-    """Return the cloud that option group ``simulated_cloud`` describes.
-
-    :param conf: oslo.config's object
-    """
-    group = conf.simulated_cloud
-    Path(group.path).parent.mkdir(parents=True, exist_ok=True)
-    behaviour = CloudBehaviour(
-        boot_time=group.boot_time,
-        image_bandwidth=group.image_bandwidth,
-        suspend_factor=group.late_factor,
-        resume_factor=group.late_factor,
-        spread=group.spread,
-        boot_failure_probability=group.failure_probability,
-    )
-    cloud = SimulatedCloud(group.path, clock, behaviour)
-    cloud.add_hypervisors(hypervisors_of(group))
-    return cloud

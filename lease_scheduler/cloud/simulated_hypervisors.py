@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 from lease_scheduler.cloud.driver import Hypervisor
 from lease_scheduler.model.resources import DISK_GB, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST
@@ -44,20 +43,17 @@ class SimulatedHypervisors:
         return next((host.capacity for host in self.find([name])), None)
 
 
-def hypervisors_of(group: Any) -> Iterator[Hypervisor]:
-    """Yield the hosts that option group ``simulated_cloud`` describes.
-
-    :param group: the group, from oslo.config's object
-    """
-    capacity = {VCPU: group.vcpus, MEMORY_MB: group.memory_mb, DISK_GB: group.disk_gb}
+def alike_hypervisors(count: int, prefix: str, vcpus: int, memory_mb: int, disk_gb: int) -> Iterator[Hypervisor]:
+    """Return hosts of one size, called ``prefix`` and a number from 1 on."""
+    capacity = {VCPU: vcpus, MEMORY_MB: memory_mb, DISK_GB: disk_gb}
     capacity = {name: amount for name, amount in capacity.items() if amount}
-    for number in range(1, group.hosts + 1):
-        name = f"{group.host_prefix}{number}"
+    for number in range(1, count + 1):
+        name = f"{prefix}{number}"
         yield Hypervisor(
             name=name,
-            vcpus=group.vcpus,
-            memory_mb=group.memory_mb,
-            local_gb=group.disk_gb,
+            vcpus=vcpus,
+            memory_mb=memory_mb,
+            local_gb=disk_gb,
             capacity={**capacity, HOST_SHARE: WHOLE_HOST},
             hypervisor_type="simulated",
             hypervisor_version=1,

@@ -27,9 +27,9 @@ from lease_scheduler.calibration.rounds import Round, measure, rounds
 from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation
 from lease_scheduler.calibration.servers import Kind, Servers
 from lease_scheduler.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
-from lease_scheduler.cloud.nova.connection import Connection
-from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
-from lease_scheduler.cmd.messaging import complete
+from lease_scheduler.cloud.nova.notifications import NotificationListener
+from lease_scheduler.cmd.clouds.nova import ConfiguredNova
+from lease_scheduler.cmd.messaging import complete, listening_transport
 from lease_scheduler.conf.values import planning_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU, Resources
@@ -115,7 +115,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     if not (conf.nova.auth_type or conf.nova.auth_section):
         raise InvalidValueError("nova.auth_type", "is needed to log in to Nova")
     try:
-        nova = Connection(conf).nova
+        nova = ConfiguredNova(conf).connection().nova
         if options.clean:
             found, flavors = servers.clean(nova, options.limit)
             print(f"{found} servers and {flavors} flavors were removed")
@@ -198,7 +198,7 @@ def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
         return
     complete(conf)
     listener = NotificationListener(
-        lambda: notification_transport(conf, conf.nova.notification_transport_url),
+        lambda: listening_transport(conf, conf.nova.notification_transport_url),
         conf.nova.notification_exchange,
         topics,
         # A queue of its own: an engine loses nothing.

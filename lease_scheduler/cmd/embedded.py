@@ -119,7 +119,7 @@ MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
 def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
     """Submits a recorded workload."""
     # What reads workloads takes long to load.
-    from lease_scheduler.cmd.demonstration import Demonstration
+    from lease_scheduler.simulation.demonstration import Demonstration
 
     # At its speed nobody could read what becomes of all leases.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)

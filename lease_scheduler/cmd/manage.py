@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.progress import track
 
 from lease_scheduler.cmd import blazar_import, calibrate, configuration, reconcile, uninstall
+from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.election import engine_leads
 from lease_scheduler.cmd.messages import one_line_errors
 from lease_scheduler.cmd.operator import OPERATOR
-from lease_scheduler.cmd.wiring import clock, database, driver, engine_client
+from lease_scheduler.cmd.wiring import clock, database, engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.service.clock import RealClock
@@ -117,7 +118,7 @@ def _host_add(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 def _pool_fill(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     known = {host["name"] for host in _hosts(conf)}
-    found = driver(conf, RealClock()).hypervisors()
+    found = configured_cloud(conf).driver(RealClock()).hypervisors()
     _add(conf, [host.name for host in found if host.name not in known])
 
 

@@ -35,6 +35,14 @@ def rpc_transport(conf: cfg.ConfigOpts) -> Any:
     return oslo_messaging.get_rpc_transport(conf)
 
 
+def listening_transport(conf: cfg.ConfigOpts, url: str | None) -> Any:
+    """Return the transport for the notifications of others.
+
+    :param url: where they are sent; None for where our own go
+    """
+    return oslo_messaging.get_notification_transport(conf, url)
+
+
 def notification_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport for notifications."""
     complete(conf)

@@ -19,8 +19,9 @@ from lease_scheduler.api.health import Health, HealthPage
 from lease_scheduler.api.metrics import RequestMetrics
 from lease_scheduler.api.server import Server, ServerSettings
 from lease_scheduler.api.settings import ApiSettings
+from lease_scheduler.api.trusts import KeystoneTrusts
 from lease_scheduler.cloud.driver import WaitingClock
-from lease_scheduler.cmd.trusts import KeystoneTrusts
+from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.rpc.client import RpcEngineClient
 from lease_scheduler.store.sql.reader import SqlReader
@@ -51,7 +52,8 @@ def application(
     :param settings: those of ``api_settings``, or what stands for them where they may change
     """
     settings = api_settings(conf) if settings is None else settings
-    trusts = KeystoneTrusts(conf) if settings.auth == "keystone" and conf.service.cloud == "nova" else None
+    trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
+    trusts = None if trustee is None else KeystoneTrusts(trustee)
     app: Application = build_app(settings, engine, reader, clock, policy.Enforcer(conf), trusts)
     if settings.auth == "keystone":
         from lease_scheduler.cmd.identity import with_tokens

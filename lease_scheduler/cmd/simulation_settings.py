@@ -9,10 +9,10 @@ from typing import Literal, cast
 from oslo_config import cfg
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour, HostFailure
+from lease_scheduler.cmd.engine_options import engine_options
 from lease_scheduler.conf import opts
 from lease_scheduler.conf.unknown import all_names, files_of, refuse_unknown_options
-from lease_scheduler.conf.values import operation_quantile, planning_options, policy_options, transfer_options
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.conf.values import planning_options, policy_options, transfer_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.overheads import OverheadOptions
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
@@ -81,15 +81,7 @@ def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
         raise InvalidValueError("simulation.stop_when_time", "goes with simulation.stop_when = exact, and only with it")
     return RunSettings(
         planning=planning_options(conf),
-        engine=EngineOptions(
-            planning_lead=conf.engine.planning_lead,
-            boot_attempts=conf.engine.boot_attempts,
-            host_repair_time=conf.engine.host_repair_time,
-            explain_refusals=conf.engine.explain_refusals,
-            breach_tolerance=conf.engine.breach_tolerance,
-            refund_share=conf.scheduling.refund_share,
-            operation_quantile=operation_quantile(conf),
-        ),
+        engine=engine_options(conf, explain_refusals=conf.engine.explain_refusals),
         admission=conf.scheduling.policy_admission,
         preemption=conf.scheduling.policy_preemption,
         host_selection=conf.scheduling.policy_host_selection,

@@ -9,6 +9,7 @@ from oslo_config import cfg
 from oslo_upgradecheck import upgradecheck
 
 from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.wiring import database
 from lease_scheduler.conf import opts
 from lease_scheduler.model.errors import InvalidValueError
@@ -44,28 +45,15 @@ class _Checks(upgradecheck.UpgradeCommands):
             return upgradecheck.Result(_Code.FAILURE, str(error))
         return upgradecheck.Result(_Code.SUCCESS)
 
-    def _placement(self) -> Any:
-        """Whether Placement grants claims that meet no more than there is."""
-        if self._conf.service.cloud != "nova":
-            return upgradecheck.Result(_Code.SUCCESS)
-        # The clients of OpenStack are needed for this alone.
-        from lease_scheduler.cloud.nova.connection import Connection
-        from lease_scheduler.cloud.nova.placement import Placement
-        from lease_scheduler.cloud.nova.probing import oversells
-
+    def _cloud(self) -> Any:
+        """Whether the cloud is set up as this version needs it."""
         try:
-            found = oversells(Placement(Connection(self._conf).placement))
+            warning = configured_cloud(self._conf).upgrade_warning()
         except Exception as error:
-            return upgradecheck.Result(_Code.WARNING, f"Placement could not be tried: {error}")
-        if not found:
-            return upgradecheck.Result(_Code.SUCCESS)
-        return upgradecheck.Result(
-            _Code.WARNING,
-            "Placement grants claims that meet more than there is, so servers may get what leases were promised: set "
-            "[placement] allocation_conflict_retry_count = 1 in placement.conf",
-        )
+            return upgradecheck.Result(_Code.WARNING, f"the cloud could not be examined: {error}")
+        return upgradecheck.Result(_Code.SUCCESS if warning is None else _Code.WARNING, warning)
 
-    _upgrade_checks = (("Tables", _tables), ("Options", _options), ("Placement", _placement))
+    _upgrade_checks = (("Tables", _tables), ("Options", _options), ("Cloud", _cloud))
 
 
 def main() -> int:

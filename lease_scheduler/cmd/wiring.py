@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 from oslo_config import cfg
 from oslo_db.exception import DBConnectionError
@@ -15,16 +15,15 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine as Database
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
-from stevedore import DriverManager
-from stevedore.exception import NoMatches
 from tooz import coordination
 
-from lease_scheduler.cloud.driver import Driver, WaitingClock
+from lease_scheduler.cloud.driver import WaitingClock
+from lease_scheduler.cmd.clouds.loader import configured_cloud
 from lease_scheduler.cmd.enforcement import filters
+from lease_scheduler.cmd.engine_options import engine_options
 from lease_scheduler.cmd.messaging import notification_transport, rpc_transport
 from lease_scheduler.cmd.policies import Policies
-from lease_scheduler.conf.values import ahead_options, live_planning_options, operation_quantile
-from lease_scheduler.engine.state import EngineOptions
+from lease_scheduler.conf.values import ahead_options, live_planning_options
 from lease_scheduler.model.errors import (
     EngineUnavailableError,
     InvalidValueError,
@@ -110,30 +109,13 @@ def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
     return AcceleratedClock(kept, speed)
 
 
-def driver(conf: cfg.ConfigOpts, time: WaitingClock) -> Driver:
-    """The cloud driver that is asked for.
-
-    :raises InvalidValueError: there is none of that name
-    """
-    return cast(Driver, _driver_factory(conf)(conf, time))
-
-
-def _driver_factory(conf: cfg.ConfigOpts) -> Callable[..., Any]:
-    name = conf.service.cloud
-    try:
-        factory: Callable[..., Any] = DriverManager("lease_scheduler.cloud", name).driver
-    except NoMatches:
-        raise InvalidValueError("service.cloud", f"there is no cloud driver {name!r}") from None
-    return factory
-
-
 def check_engine(conf: cfg.ConfigOpts) -> None:
     """Refuse options with which no engine can be put together; nothing is connected to or kept.
 
     :raises InvalidValueError: naming the option
     """
     _database_url(conf)
-    _driver_factory(conf)
+    configured_cloud(conf)
     make_planner(conf, Policies(conf))
     filters(conf)
     service_options(conf)
@@ -143,7 +125,7 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
     """Makes planners with the options that are configured."""
     options = live_planning_options(conf)
     # Hosts that are made ready ahead must have been left by then.
-    options = replace(options, suspend_buffer=max(options.suspend_buffer, preparation_time(conf)))
+    options = replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
     deadline_preemption = conf.scheduling.deadline_placement == "deadline"
     transfers = ahead_options(conf)
     return lambda site: Planner(
@@ -157,25 +139,15 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
     )
 
 
-def preparation_time(conf: cfg.ConfigOpts) -> int:
-    """Seconds before its start from which on a reservation is made ready; the simulated cloud needs none."""
-    return int(conf.nova.preparation_time) if conf.service.cloud == "nova" else 0
-
-
 def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
     """Options of the engine service."""
     group = conf.engine
     return ServiceOptions(
         # The service explains refusals itself, with alternatives as values.
-        engine=EngineOptions(
-            planning_lead=group.planning_lead,
-            boot_attempts=group.boot_attempts,
-            preparation_time=preparation_time(conf),
-            host_repair_time=group.host_repair_time,
+        engine=engine_options(
+            conf,
+            preparation_time=configured_cloud(conf).preparation_time,
             explain_refusals=False,
-            breach_tolerance=group.breach_tolerance,
-            refund_share=conf.scheduling.refund_share,
-            operation_quantile=operation_quantile(conf),
             keeps_saved_work=True,
         ),
         workers=group.workers,
@@ -240,7 +212,7 @@ class EngineService:
         self._name = name
         self._database = database(conf)
         self.clock = clock(conf, self._database)
-        self.driver = driver(conf, self.clock)
+        self.driver = configured_cloud(conf).driver(self.clock)
         self._policies = Policies(conf)
         self._make_planner = make_planner(conf, self._policies)
         self._filters = filters(conf)

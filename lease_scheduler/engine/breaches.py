@@ -9,10 +9,6 @@ from lease_scheduler.model.breach import Breach, BreachKind
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 
-#: Kinds that promise an interval.
-_FIXED_KINDS = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
-
-
 #: Part of the reason of a lease that waits although it cannot meet its deadline. It marks that the breach is recorded.
 DEADLINE_MISSED = "it cannot be done by its deadline any more"
 
@@ -36,7 +32,7 @@ class Breaches:
         """Return a lease that starts to run, for the first time or again."""
         if lease.started is not None:
             return self.whole(lease, now)
-        if lease.kind not in _FIXED_KINDS:
+        if not lease.kind.promises_interval:
             return lease
         promised = _promised_start(lease)
         late = now - promised
@@ -94,7 +90,7 @@ class Breaches:
             if DEADLINE_MISSED in lease.reason:
                 return lease
             kind = BreachKind.MISSED_DEADLINE
-        elif lease.kind in _FIXED_KINDS:
+        elif lease.kind.promises_interval:
             start = _promised_start(lease)
             begun = start if lease.started is None else max(start, now)
             seconds = start + request.duration - begun

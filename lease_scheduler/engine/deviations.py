@@ -54,7 +54,7 @@ class Deviations:
         first = lease.holdings[0]
         extended = replace(first, end=now + extension)
         if operation.kind not in LEAVING:
-            if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            if lease.kind.promises_interval:
                 self._state.cloud.discard(lease.lease_id, now)
                 self.relocation.fail(lease, now, "its VMs were not ready before it was over")
             elif not lease.holdings[1:] and self.relocation.can_clear(lease, now, extended.end):
@@ -83,7 +83,7 @@ class Deviations:
         holding = lease.holdings[0]
         late = now - holding.run_start
         begun = replace(holding, run_start=now)
-        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+        if lease.kind.promises_interval:
             if holding.run_end <= now:
                 self.relocation.fail(lease, now, f"its VMs were ready {late} s late, when it was over")
                 return
@@ -158,7 +158,7 @@ class Deviations:
 
     def missed(self, lease: Lease, now: int) -> None:
         """Handle a lease that did not start before its place was over, because the engine was down."""
-        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+        if lease.kind.promises_interval:
             self.relocation.fail(lease, now, "its time was over before it could start")
         else:
             self.relocation.move(lease, now, "its place was over before it could start")
@@ -166,6 +166,6 @@ class Deviations:
     def remember_delayed(self, lease: Lease, now: int) -> None:
         """Recognise, from its terms, a reservation that was delayed because its hosts became free too late."""
         asked = lease.request.submitted if lease.request.start is None else lease.request.start
-        fixed = lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+        fixed = lease.kind.promises_interval
         if fixed and self._state.is_ready(lease) and lease.holdings[0].start > max(asked, now):
             self.relocation.delayed.add(lease.lease_id)

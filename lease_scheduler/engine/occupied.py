@@ -14,7 +14,7 @@ from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.engine.outages import Outages
 from lease_scheduler.engine.relocation import most_binding
-from lease_scheduler.engine.state import FIXED_KINDS, EngineState
+from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import PLANNED_STATES
 from lease_scheduler.plan.plan import NotPlannableError
@@ -57,7 +57,7 @@ class OccupiedHosts:
                 state.without[lease.lease_id] = missing & lease.holdings[0].hosts
                 if not self._outages.replace_hosts(lease, now, _OCCUPIED):
                     self._take_the_rest(lease, now)
-        elif operation.kind is OperationKind.START and lease.kind in FIXED_KINDS:
+        elif operation.kind is OperationKind.START and lease.kind.promises_interval:
             state.cloud.discard(lease.lease_id, now)
             self._begin_elsewhere(lease, now)
         else:
@@ -119,7 +119,7 @@ class OccupiedHosts:
         plan = self._state.planner.plan
         with plan.trial():
             for other in list(plan.leases.values()):
-                if other.kind not in FIXED_KINDS and other.lease_id not in self._state.operations:
+                if not other.kind.promises_interval and other.lease_id not in self._state.operations:
                     kept = tuple(r for r in other.holdings if r.start <= now or hosts.isdisjoint(r.assignment))
                     plan.put(replace(other, holdings=kept))
             return self._relocation.fits(hosts, now, until)
@@ -129,7 +129,7 @@ class OccupiedHosts:
         return [
             lease
             for lease in sorted(self._state.planner.plan.leases.values(), key=most_binding)
-            if lease.kind in FIXED_KINDS
+            if lease.kind.promises_interval
             and lease.state in PLANNED_STATES
             and lease.lease_id not in self._state.operations
             and any(r.start < until and r.end > now and hosts & r.hosts for r in lease.holdings)
@@ -153,7 +153,7 @@ class OccupiedHosts:
             return False
         for host in occupied & lease.holdings[0].hosts:
             self._state.occupy(host, now, now + LOOK_AGAIN_AFTER)
-        if lease.kind in FIXED_KINDS:
+        if lease.kind.promises_interval:
             self._begin_elsewhere(lease, now)
         else:
             self._relocation.move(lease, now, _OCCUPIED)

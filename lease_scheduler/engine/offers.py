@@ -18,16 +18,13 @@ from lease_scheduler.plan.quote import refusal_of
 
 EXPIRED = "its quote has expired"
 
-#: Kinds that get their place when they are requested, and whose place may be in the future.
-_KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
-
 
 def offer_end(request: LeaseRequest, now: int, lifetime: int) -> int:
     """Return until when a lease can be held: at most for the lifetime, and not beyond its latest start.
 
     :raises InvalidValueError: leases of this kind cannot be held, or the lease would have to start at once
     """
-    if request.kind not in _KINDS:
+    if not request.kind.may_be_held:
         raise InvalidValueError(
             "kind", f"a {request.kind.value} lease cannot be held; only reservations and deadline leases can"
         )

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from lease_scheduler.engine.relocation import Relocation, most_binding
-from lease_scheduler.engine.state import FIXED_KINDS, EngineState
+from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.host import Site
@@ -115,7 +115,7 @@ class Outages:
         Running leases with a fixed interval do: they promise capacity, and the project may use what is left of it.
         """
         runs = lease.active_since is not None and lease.lease_id not in self._state.operations
-        return runs and lease.kind in FIXED_KINDS
+        return runs and lease.kind.promises_interval
 
     def replace_hosts(self, lease: Lease, now: int, why: str) -> bool:
         """Find other hosts for the VMs of a running lease that cannot use theirs.

@@ -63,13 +63,13 @@ class Relocation:
             lease = state.stop_counting(lease, now)
             is_over = lease.holdings[0].run_end <= now and lease.holdings[0].closing is Closing.SHUTDOWN
             # Other kinds promise work, not an interval: one that started late may not be done when its run is over.
-            if lease.remaining <= 0 or (is_over and lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)):
+            if lease.remaining <= 0 or (is_over and lease.kind.promises_interval):
                 state.finish(lease, LeaseState.DONE, now, f"{why} when its run was over")
                 return
         elif operation is not None and operation.kind is OperationKind.STOP:
             state.finish(lease, LeaseState.DONE, now, f"{why} during its shutdown")
             return
-        if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+        if lease.kind.promises_interval:
             self._go_on_elsewhere(lease, now, why)
             return
         lost = lease
@@ -184,7 +184,7 @@ class Relocation:
             if is_busy or lease.state not in _MOVABLE_STATES:
                 if in_the_way[-1] is not lease.holdings[0]:
                     self._move_rest(lease, start)
-            elif lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+            elif lease.kind.promises_interval:
                 self._move_or_delay(lease, start, end)
             else:
                 self.move(lease, start, "its hosts were not free in time")
@@ -312,5 +312,4 @@ class Relocation:
 
 def most_binding(lease: Lease) -> tuple[int, int]:
     """Return the sort key of leases by how binding their promises are: fixed times first."""
-    order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
-    return order[lease.kind], lease.sequence
+    return lease.kind.precedence, lease.sequence

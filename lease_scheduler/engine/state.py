@@ -12,7 +12,7 @@ from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.interfaces import UNAWAITED, Cloud, Operation, OperationKind, Recorder, Store
 from lease_scheduler.engine.lateness import Lateness
 from lease_scheduler.model.holding import Closing, MigrationRound
-from lease_scheduler.model.lease import Lease, LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import Lease, PreemptionMode
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.site_view import SiteView
@@ -22,9 +22,6 @@ PREPARATION_INTERVAL = 5
 
 
 _WAIT_FOR_IMAGES = (LeaseState.SCHEDULED, LeaseState.PREPARING)
-
-#: Kinds of leases that promise a fixed interval.
-FIXED_KINDS = frozenset({LeaseKind.RESERVATION, LeaseKind.IMMEDIATE})
 
 #: Operations after which a lease has left its hosts. Leases that follow there wait for their end.
 LEAVING = frozenset({OperationKind.SUSPEND, OperationKind.STOP})
@@ -258,7 +255,7 @@ class EngineState:
         """Return whether its VMs may be booted ahead of its start and are not yet."""
         return (
             self.preparation_time > 0
-            and lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+            and lease.kind.is_prepared
             and self.is_ready(lease)
             and not lease.is_offered
             and bool(lease.holdings)

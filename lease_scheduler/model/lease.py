@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
@@ -24,13 +24,74 @@ Place = TypeVar("Place")
 UNLIMITED = 100 * 365 * 86_400
 
 
-class LeaseKind(Enum):
-    """The four kinds of lease; the value is the word that users see."""
+@dataclass(frozen=True)
+class _KindTraits:
+    """See ``LeaseKind``."""
 
-    RESERVATION = "reservation"
-    IMMEDIATE = "immediate"
-    DEADLINE = "deadline"
-    BEST_EFFORT = "best-effort"
+    word: str
+    precedence: int
+    promises_interval: bool = False
+    has_start: bool = False
+    may_be_held: bool = False
+    is_prepared: bool = False
+    is_preemptor: bool = False
+    is_preemptible_by_default: bool = False
+
+
+class LeaseKind(Enum):
+    """The four kinds of lease; the value is the word that users see.
+
+    :ivar precedence: place in the order in which leases that lose their hosts get new ones
+    :ivar promises_interval: whether the lease has the hosts for one interval, which is never moved in time
+    :ivar has_start: whether the terms name a start
+    :ivar may_be_held: whether an offer can be held until the project accepts it, and replaced by another one
+    :ivar is_prepared: whether servers may be booted and images brought ahead of the start
+    :ivar is_preemptor: whether others may be preempted for the lease by default
+    :ivar is_preemptible_by_default: whether the lease may be preempted unless the request says otherwise
+    """
+
+    RESERVATION = _KindTraits(
+        "reservation",
+        precedence=0,
+        promises_interval=True,
+        has_start=True,
+        may_be_held=True,
+        is_prepared=True,
+        is_preemptor=True,
+    )
+    IMMEDIATE = _KindTraits("immediate", precedence=1, promises_interval=True)
+    DEADLINE = _KindTraits(
+        "deadline",
+        precedence=2,
+        has_start=True,
+        may_be_held=True,
+        is_prepared=True,
+        is_preemptor=True,
+        is_preemptible_by_default=True,
+    )
+    BEST_EFFORT = _KindTraits("best-effort", precedence=3, is_preemptible_by_default=True)
+
+    _value_: str
+    precedence: int
+    promises_interval: bool
+    has_start: bool
+    may_be_held: bool
+    is_prepared: bool
+    is_preemptor: bool
+    is_preemptible_by_default: bool
+
+    def __new__(cls, traits: _KindTraits) -> Self:
+        """Make the member whose value is the word."""
+        member = object.__new__(cls)
+        member._value_ = traits.word
+        member.precedence = traits.precedence
+        member.promises_interval = traits.promises_interval
+        member.has_start = traits.has_start
+        member.may_be_held = traits.may_be_held
+        member.is_prepared = traits.is_prepared
+        member.is_preemptor = traits.is_preemptor
+        member.is_preemptible_by_default = traits.is_preemptible_by_default
+        return member
 
     __hash__ = object.__hash__
 
@@ -183,7 +244,7 @@ class LeaseRequest:
             raise InvalidValueError("submitted", f"must not be negative, not {self.submitted}")
         if self.start is not None and self.start < 0:
             raise InvalidValueError("start", f"must not be negative, not {self.start}")
-        needs_start = self.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+        needs_start = self.kind.has_start
         if needs_start and self.start is None:
             raise InvalidValueError("start", "reservations and deadline leases need a start")
         if not needs_start and self.start is not None:

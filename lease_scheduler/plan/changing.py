@@ -263,7 +263,7 @@ def _extended(planner: Planner, terms: LeaseRequest, present: PresentHosts, star
 
 def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
     context = planner.context
-    fixed = terms.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
+    fixed = terms.kind.promises_interval
     if not fixed and context.suspension.can_suspend(terms):
         cut = cut_by_suspension(context, terms, first, first.end)
         if cut.run_end > max(now, cut.run_start):
@@ -293,7 +293,7 @@ def end_of_work(lease: Lease, terms: LeaseRequest) -> int | None:
     if not lease.holdings:
         return None
     first = lease.holdings[0]
-    if lease.kind in (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE):
+    if lease.kind.promises_interval:
         return first.run_end + terms.duration - lease.request.duration
     since = first.run_start if lease.active_since is None else lease.active_since
     return since + terms.duration - lease.accumulated

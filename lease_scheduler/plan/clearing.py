@@ -16,8 +16,6 @@ from lease_scheduler.plan.preemption import back_to_queue
 from lease_scheduler.plan.present_hosts import PresentHosts
 from lease_scheduler.plan.remaining_work import plan_again, with_place
 
-_FIXED_TIMES = (LeaseKind.RESERVATION, LeaseKind.IMMEDIATE)
-
 
 class InTheWayError(NotPlannableError):
     """Leases that can be neither preempted nor moved are in the way; the plan is as it was.
@@ -105,8 +103,7 @@ def _holders(context: PlanningContext, lease: Lease, start: int, end: int) -> li
         if other.lease_id != lease.lease_id
         and any(r.start < end and start < r.end and not wanted.isdisjoint(r.assignment) for r in other.holdings)
     ]
-    order = {LeaseKind.RESERVATION: 0, LeaseKind.IMMEDIATE: 1, LeaseKind.DEADLINE: 2, LeaseKind.BEST_EFFORT: 3}
-    return sorted(found, key=lambda other: (order[other.kind], other.sequence))
+    return sorted(found, key=lambda other: (other.kind.precedence, other.sequence))
 
 
 def _may_be_preempted(lease: Lease) -> bool:
@@ -131,7 +128,7 @@ def _placed_again(
 ) -> Lease:
     plan = context.plan
     old = before.holdings[0]
-    if before.kind in _FIXED_TIMES:
+    if before.kind.promises_interval:
         return plan.put(with_place(loose, _same_interval(context, before, old, now, may_preempt=True)))
     if loose.holdings or loose.saved_on is not None:
         return plan_again(context, loose, requested_start(loose, now))

@@ -120,7 +120,7 @@ def _preemptor(
     found = [
         (r.start, -other.sequence, other)
         for other in leases
-        if other.lease_id != after.lease_id and other.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+        if other.lease_id != after.lease_id and other.kind.is_preemptor
         for r in other.holdings
         if r.end > until and not r.hosts.isdisjoint(held.hosts)
     ]

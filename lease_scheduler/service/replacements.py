@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.prices import at_its_rate
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
+from lease_scheduler.model.lease import Lease, LeaseRequest
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.service.notifications import document_message
@@ -19,8 +19,6 @@ from lease_scheduler.service.unit_of_work import UnitOfWork
 
 #: Ids of replacements are computed from those of the leases that they replace.
 _REPLACEMENTS = UUID("90b7f1c4-51c1-4f6e-8a0a-7b1f7d6f2a35")
-
-_KINDS = (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
 
 
 class Replacements:
@@ -46,7 +44,7 @@ class Replacements:
         if not self._lifetime:
             return
         for lease, document in lost.values():
-            if lease.kind in _KINDS and not document.maintenance:
+            if lease.kind.may_be_held and not document.maintenance:
                 self._replace(lease, document)
 
     def _replace(self, lease: Lease, document: LeaseDocument) -> None:

@@ -162,7 +162,7 @@ def _terms_shown(reservation: Document, pool: Pool) -> dict[str, Any]:
 def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, int]:
     """When a lease starts, if that is said, and how long it lasts."""
     start, end, duration = lease.get("start"), lease.get("end"), lease.get("duration")
-    if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
+    if kind.has_start:
         # "now" was some moment ago when the engine gets to it.
         start = now if start is None else max(start, now)
     if end is not None and duration is None:
@@ -173,7 +173,7 @@ def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, i
         if kind is not LeaseKind.BEST_EFFORT:
             raise InvalidValueError("duration", f"{kind.value} leases need a duration or an end")
         duration = UNLIMITED
-    return (start if kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) else None), duration
+    return (start if kind.has_start else None), duration
 
 
 def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:

@@ -16,7 +16,7 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 
 #: Kinds whose place is known at once and may lie ahead.
-_MAY_BE_HELD = (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value)
+_MAY_BE_HELD = tuple(kind.value for kind in LeaseKind if kind.may_be_held)
 
 
 def create_quote(request: ApiRequest) -> Answer:

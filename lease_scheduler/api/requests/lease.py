@@ -25,9 +25,6 @@ from lease_scheduler.api.validation import Problem
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 
-#: Kinds that may be interrupted unless their request says otherwise.
-_PREEMPTIBLE = {LeaseKind.BEST_EFFORT, LeaseKind.DEADLINE}
-
 
 def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, version: Version) -> Document:
     """A lease document, checked in the order in which Blazar checks (anchors A.4).
@@ -46,7 +43,7 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         raise problem.error()
     if body.get("reservations") and "nodes" in body:
         raise ApiError(400, "nodes: give reservations or nodes, not both", "nodes")
-    preemptible = body.get("preemptible", kind in _PREEMPTIBLE)
+    preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
         "id": str(uuid.uuid4()),
         "name": body["name"],

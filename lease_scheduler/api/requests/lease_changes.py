@@ -14,7 +14,6 @@ from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 
 #: Keys that mean the same on both sides.
 _PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version", "max_price")
-_FIXED_END = (LeaseKind.RESERVATION.value, LeaseKind.IMMEDIATE.value)
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _new_start(body: Document, view: Document, now: int, version: Version) -> in
     old: int | None = view["start"]
     if "start_date" not in body:
         return old
-    if view["kind"] not in (LeaseKind.RESERVATION.value, LeaseKind.DEADLINE.value):
+    if not LeaseKind(view["kind"]).has_start:
         raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
     new = dates.parse_date(body["start_date"], "start_date", now, version)
     if old is not None and dates.minute_of(new) == dates.minute_of(old):
@@ -105,10 +104,10 @@ def _new_start(body: Document, view: Document, now: int, version: Version) -> in
 def _new_end(body: Document, view: Document, start: int | None, now: int, version: Version) -> int | None:
     old: int | None = view["end"]
     if "end_date" not in body:
-        if old is not None and start is not None and old <= start and view["kind"] in _FIXED_END:
+        if old is not None and start is not None and old <= start and LeaseKind(view["kind"]).promises_interval:
             raise ApiError(400, "End date must be later than current and start date", "end_date")
         return old
-    if view["kind"] not in _FIXED_END:
+    if not LeaseKind(view["kind"]).promises_interval:
         raise ApiError(400, f"end_date: a lease of kind {view['kind']} has none; change its duration", "end_date")
     new = dates.parse_date(body["end_date"], "end_date", now, version)
     if new < dates.minute_of(now) or (start is not None and new < dates.minute_of(start)):
@@ -121,7 +120,7 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ve
     found: Document = {}
     if "duration" in body:
         duration = dates.parse_duration(body["duration"], "duration")
-        if view["kind"] not in _FIXED_END:
+        if not LeaseKind(view["kind"]).promises_interval:
             found["duration"] = duration
         elif "end_date" in body:
             raise ApiError(400, "duration: give end_date or duration, not both", "duration")
@@ -155,7 +154,7 @@ def span_changes(action: str, asked: Document, view: Document, now: int, version
     if "reservations" in asked:
         return lease_changes(asked, view, now, version)
     sign = 1 if action == "extend" else -1
-    fixed = view["kind"] in _FIXED_END
+    fixed = LeaseKind(view["kind"]).promises_interval
     key = "end" if fixed else "duration"
     old = view[key]
     if old is None:

@@ -30,15 +30,6 @@ _END_LIMIT = 5.0
 QUEUE_TTL = 600.0
 
 
-def notification_transport(conf: Any, url: str | None) -> Any:
-    """Return the transport of Nova's notifications.
-
-    :param conf: oslo.config's object, for the options of oslo.messaging
-    :param url: URL of the broker; None for the one to which our own notifications go
-    """
-    return oslo_messaging.get_notification_transport(conf, url)
-
-
 class _Endpoint:
     """Receives notifications of the two priorities that Nova uses."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lease_scheduler.model.lease import DiskImage, Lease, LeaseKind
+from lease_scheduler.model.lease import DiskImage, Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer, TransferUser
 from lease_scheduler.plan.transfers.channel import Job, as_late_as_possible
@@ -62,7 +62,7 @@ def uses_of(lease: Lease, preparation_time: int) -> tuple[ImageUse, ...]:
     if not lease.holdings or not lease.request.image_ids:
         return ()
     first = lease.holdings[0]
-    promised = lease.kind in (LeaseKind.RESERVATION, LeaseKind.DEADLINE)
+    promised = lease.kind.is_prepared
     if lease.state in FRESH:
         boot = first.run_start - preparation_time if promised else first.run_start
         # Offers may be declined, and servers that have begun to boot bring their images themselves.

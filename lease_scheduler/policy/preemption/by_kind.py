@@ -31,7 +31,7 @@ class ByKind(PreemptionPolicy):
         """See ``Preemption.score``."""
         if victim.lease.kind is not LeaseKind.BEST_EFFORT:
             return self._among_deadlines.score(preemptor, victim, instant)
-        if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE):
+        if not preemptor.kind.is_preemptor:
             return NEVER
         score = self._among_best_effort.victim_score(victim, instant)
         return score if score < 0 else _BEFORE_ALL_OTHERS + score

@@ -22,7 +22,7 @@ class DeadlinePreemption(PreemptionPolicy):
     def score(self, preemptor: LeaseRequest, victim: Victim, instant: int) -> float:
         """See ``Preemption.score``."""
         deadline = victim.lease.request.deadline
-        if preemptor.kind not in (LeaseKind.RESERVATION, LeaseKind.DEADLINE) or deadline is None:
+        if not preemptor.kind.is_preemptor or deadline is None:
             return NEVER
         back_at = instant + preemptor.duration + victim.overhead
         done_at = back_at + victim.remaining

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lease_scheduler.cmd.demonstration import Demonstration
+from lease_scheduler.simulation.demonstration import Demonstration
 from lease_scheduler.simulation.injection import inject
 from lease_scheduler.simulation.shipped import load_workload
 from tests.functional.embedded.conftest import Make

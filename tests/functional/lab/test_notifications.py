@@ -15,12 +15,12 @@ import pytest
 
 from lease_scheduler.cloud.driver import DriverEvent
 from lease_scheduler.cloud.nova import names
-from lease_scheduler.cloud.nova.connection import Connection, Watching
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.observations import AggregateChange, ServerChange, Stranger
 from lease_scheduler.cmd import configuration, messaging
+from lease_scheduler.cmd.clouds.nova import ConfiguredNova
 from lease_scheduler.engine.interfaces import EventKind
 from tests.servers.base import wait_until
 from tests.servers.fixtures import LAB_HOSTS
@@ -61,13 +61,14 @@ class Observer:
         conf = configuration.load(["--config-file", str(path)])
         # The engine has one for requests before it leads.
         messaging.rpc_transport(conf).cleanup()
-        connection = Connection(conf)
+        cloud = ConfiguredNova(conf)
+        connection = cloud.connection()
         self.nova = connection.nova
         hosts = Hosts(connection.nova_with_facts, Placement(connection.placement))
         hosts.describe()
         self.told: list[tuple[float, Any]] = []
         self._listens = topics is None
-        self.watcher = Watching(conf, connection)(
+        self.watcher = cloud.watching(connection)(
             hosts, FlavorCatalogue(self.nova), lambda lease_id: True, lambda: _HOSTS
         )
 

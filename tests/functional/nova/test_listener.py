@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.nova.hints import Hint, ServiceHint
-from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
+from lease_scheduler.cloud.nova.notifications import NotificationListener
 from lease_scheduler.cmd import configuration, messaging, wiring
+from lease_scheduler.cmd.messaging import listening_transport
 from tests.servers.base import wait_until
 from tests.servers.rabbitmq import RabbitMQ
 from tests.unit.cloud.nova.recorded import RECORDED
@@ -46,7 +47,7 @@ class Nova:
 def _listening(url: str, queue_ttl: float, heard: list[Hint]) -> Iterator[None]:
     conf = configuration.load([])
     wiring.default_transport(conf, url)
-    listener = NotificationListener(lambda: notification_transport(conf, None), "nova", [_TOPIC], _QUEUE, queue_ttl)
+    listener = NotificationListener(lambda: listening_transport(conf, None), "nova", [_TOPIC], _QUEUE, queue_ttl)
     listener.start(heard.append)
     yield
     listener.stop()

@@ -11,8 +11,9 @@ import pytest
 from oslo_config import cfg
 
 from lease_scheduler.cloud.nova.hints import Hint, ServerHint, ServiceHint
-from lease_scheduler.cloud.nova.notifications import NotificationListener, notification_transport
+from lease_scheduler.cloud.nova.notifications import NotificationListener
 from lease_scheduler.cmd import configuration, wiring
+from lease_scheduler.cmd.messaging import listening_transport
 from tests.servers.base import wait_until
 from tests.unit.cloud.nova.recorded import LEASE, RECORDED, SERVER, USER
 
@@ -26,9 +27,9 @@ class Nova:
     def __init__(self, conf: cfg.ConfigOpts, exchange: str) -> None:
         import oslo_messaging
 
-        self.transport = notification_transport(conf, None)
+        self.transport = listening_transport(conf, None)
         conf.set_override("control_exchange", exchange)
-        transport = notification_transport(conf, None)
+        transport = listening_transport(conf, None)
         self._notifier = oslo_messaging.Notifier(transport, driver="messagingv2", topics=[_TOPIC])
 
     def say(self, event_type: str) -> None:
@@ -78,7 +79,7 @@ def listen(conf: cfg.ConfigOpts, exchange: str) -> Iterator[Listen]:
     with ExitStack() as stack:
 
         def start(queue: str = "lease-scheduler.default") -> tuple[NotificationListener, list[Hint]]:
-            listener = NotificationListener(lambda: notification_transport(conf, None), exchange, [_TOPIC], queue, 600)
+            listener = NotificationListener(lambda: listening_transport(conf, None), exchange, [_TOPIC], queue, 600)
             heard: list[Hint] = []
             listener.start(heard.append)
             stack.callback(listener.stop)
@@ -123,7 +124,7 @@ def test_a_hint_that_cannot_be_taken_stops_nothing(nova: Nova, conf: cfg.ConfigO
         heard.append(hint)
         raise ValueError("what is this?")
 
-    listener = NotificationListener(lambda: notification_transport(conf, None), exchange, [_TOPIC], "queue", 600)
+    listener = NotificationListener(lambda: listening_transport(conf, None), exchange, [_TOPIC], "queue", 600)
     listener.start(take)
     _hears(nova, heard)
     nova.say("service.update")
@@ -152,7 +153,7 @@ def test_a_broker_that_refuses_is_asked_again(
         attempts.append(1)
         if len(attempts) < 3:
             raise ConnectionRefusedError("not now")
-        return notification_transport(conf, None)
+        return listening_transport(conf, None)
 
     listener = NotificationListener(connect, exchange, [_TOPIC], "queue", 600)
     heard: list[Hint] = []

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from oslo_config import cfg
 
-from lease_scheduler.cloud.nova.connection import Connection, Watching
 from lease_scheduler.cloud.nova.flavors import FlavorCatalogue
 from lease_scheduler.cloud.nova.hosts import Hosts
 from lease_scheduler.cloud.nova.placement import Placement
 from lease_scheduler.cloud.nova.watcher import Watcher
 from lease_scheduler.cmd import configuration
+from lease_scheduler.cmd.clouds.nova import ConfiguredNova
 
 
 def _load(path: Path, lines: str = "") -> cfg.ConfigOpts:
@@ -24,9 +24,10 @@ def _load(path: Path, lines: str = "") -> cfg.ConfigOpts:
 
 
 def _make(conf: cfg.ConfigOpts) -> Watcher:
-    connection = Connection(conf)
+    cloud = ConfiguredNova(conf)
+    connection = cloud.connection()
     hosts = Hosts(connection.nova_with_facts, Placement(connection.placement))
-    return Watching(conf, connection)(hosts, FlavorCatalogue(connection.nova), lambda lease_id: True, lambda: ())
+    return cloud.watching(connection)(hosts, FlavorCatalogue(connection.nova), lambda lease_id: True, lambda: ())
 
 
 def test_by_default_nova_is_listened_to(tmp_path: Path) -> None:

@@ -1,40 +1,28 @@
-"""Trusts of Keystone: consumers let the service boot and unshelve their servers when they are not there themselves."""
+"""Keystone trusts, with which the service boots and unshelves the servers of projects later on."""
 
 from __future__ import annotations
 
 import logging
 from typing import Any
 
-from keystoneauth1 import exceptions, loading
+from keystoneauth1 import exceptions
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.session import Session
 
 from lease_scheduler.api.errors import ApiError
 
 LOG = logging.getLogger(__name__)
 
-_GROUP = "nova"
 _NO_ANSWER = "The identity service gives no trust with which to boot servers at present; try again"
 
 
 class KeystoneTrusts:
     """See ``api.interfaces.Trusts``. A trust does not expire, since a lease may be extended; it ends with its lease.
 
-    :param conf: oslo.config's object; the user of group ``nova`` is the one who is trusted
+    :param identity: the identity service, logged in as the user that is trusted
     """
 
-    def __init__(self, conf: Any) -> None:
-        auth = loading.load_auth_from_conf_options(conf, _GROUP)
-        self._session: Session = loading.load_session_from_conf_options(conf, _GROUP, auth=auth)
-        group = conf[_GROUP]
-        self._adapter = Adapter(
-            self._session,
-            service_type="identity",
-            interface=group.interface,
-            region_name=group.region_name,
-            min_version="3",
-            max_version="3.latest",
-        )
+    def __init__(self, identity: Adapter) -> None:
+        self._identity = identity
 
     def give(self, token: Any) -> str:
         """Have the sender of a request trust the service; the id of the trust.
@@ -44,7 +32,7 @@ class KeystoneTrusts:
         user = token.user
         trust = {
             "trustor_user_id": user.user_id,
-            "trustee_user_id": self._session.get_user_id(),
+            "trustee_user_id": self._identity.get_user_id(),
             "project_id": user.project_id,
             "impersonation": True,
             "roles": [{"name": name} for name in sorted(user.role_names)],
@@ -69,6 +57,6 @@ class KeystoneTrusts:
 
     def _ask(self, method: str, path: str, token: Any, **options: Any) -> Any:
         """Ask in the name of the sender."""
-        headers = {"X-Auth-Token": token.get_token(self._session)}
-        url = f"{self._adapter.get_endpoint()}{path}"
-        return self._session.request(url, method, authenticated=False, headers=headers, **options)
+        headers = {"X-Auth-Token": token.get_token(self._identity.session)}
+        url = f"{self._identity.get_endpoint()}{path}"
+        return self._identity.session.request(url, method, authenticated=False, headers=headers, **options)

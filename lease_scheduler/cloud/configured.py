@@ -1,0 +1,43 @@
+"""What an entry point of namespace ``lease_scheduler.cloud`` is: a cloud as its options describe it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from keystoneauth1.adapter import Adapter
+
+from lease_scheduler.cloud.driver import Driver, WaitingClock
+
+
+class ConfiguredCloud(ABC):
+    """A cloud as its options describe it. The entry points of namespace ``lease_scheduler.cloud`` are subclasses.
+
+    The subclass alone reads options, each time that it is asked, since some change while a program runs. Its driver
+    gets plain values. Several programs make one only to learn what it says, so making it connects to nothing.
+
+    :param conf: oslo.config's object
+    """
+
+    def __init__(self, conf: Any) -> None:
+        self.conf = conf
+
+    @abstractmethod
+    def driver(self, clock: WaitingClock) -> Driver:
+        """Return a driver of the cloud."""
+
+    @property
+    def preparation_time(self) -> int:
+        """Seconds before the start of a lease from which on its servers may be booted."""
+        return 0
+
+    def trustee(self) -> Adapter | None:
+        """Return the identity service as the user that projects trust to boot their servers.
+
+        None means that nobody has to be trusted.
+        """
+        return None
+
+    def upgrade_warning(self) -> str | None:
+        """Return what the operator should change in the cloud for this version, or None."""
+        return None

@@ -1,0 +1,145 @@
+"""The OpenStack that group ``nova`` says how to log in to.
+
+What only a driver needs is imported when one is made: the REST service and the tools start without it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keystoneauth1 import loading
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+
+from lease_scheduler.cloud.configured import ConfiguredCloud
+from lease_scheduler.cloud.driver import WaitingClock
+
+if TYPE_CHECKING:
+    from lease_scheduler.cloud.nova.connection import Connection
+    from lease_scheduler.cloud.nova.driver import NovaDriver
+    from lease_scheduler.cloud.nova.notifications import NotificationListener
+    from lease_scheduler.cloud.nova.watching import Watching
+
+_GROUP = "nova"
+
+
+class ConfiguredNova(ConfiguredCloud):
+    """See the module."""
+
+    def driver(self, clock: WaitingClock) -> NovaDriver:
+        """See ``ConfiguredCloud.driver``."""
+        from lease_scheduler.cloud.nova.driver import DriverOptions, NovaDriver
+        from lease_scheduler.cloud.nova.lost import LostOptions
+        from lease_scheduler.cloud.nova.placement import Placement
+        from lease_scheduler.cloud.nova.reservations import BlazarOptions
+        from lease_scheduler.cloud.nova.room import Escalation, IntruderAction, RoomOptions
+        from lease_scheduler.cloud.nova.snapshots import SnapshotOptions
+
+        group, blazar, connection = self.conf[_GROUP], self.conf.blazar, self.connection()
+        options = DriverOptions(
+            operations=group.operations,
+            operations_per_host=group.operations_per_host,
+            boot_timeout=group.boot_timeout,
+            room=RoomOptions(
+                Escalation(group.escalation),
+                group.escalate_after,
+                IntruderAction(group.intruders),
+                group.intruder_patience,
+            ),
+            lost=LostOptions(group.lost_after, group.stalled_after, group.hung_after),
+            blazar=BlazarOptions(
+                blazar.profile, blazar.preemptible_servers == "delete", blazar.before_end == "snapshot"
+            ),
+            snapshots=SnapshotOptions(blazar.image_prefix, group.image_timeout),
+            tells_trespassers=not group.ordinary_servers,
+        )
+        return NovaDriver(
+            clock,
+            connection.nova,
+            connection.nova_with_facts,
+            Placement(connection.placement),
+            lambda: connection.network,
+            lambda: connection.glance,
+            connection.on_behalf_of,
+            connection.end_trust,
+            group.watch_interval,
+            group.aggregate_freepool_name,
+            options,
+            self.watching(connection),
+            connection.trusts,
+            connection.user_id,
+        )
+
+    @property
+    def preparation_time(self) -> int:
+        """See ``ConfiguredCloud.preparation_time``."""
+        return int(self.conf[_GROUP].preparation_time)
+
+    def trustee(self) -> Adapter:
+        """See ``ConfiguredCloud.trustee``."""
+        group = self.conf[_GROUP]
+        return Adapter(
+            self._log_in(),
+            service_type="identity",
+            interface=group.interface,
+            region_name=group.region_name,
+            min_version="3",
+            max_version="3.latest",
+        )
+
+    def upgrade_warning(self) -> str | None:
+        """Return a warning if Placement grants claims that together exceed what there is."""
+        from lease_scheduler.cloud.nova.placement import Placement
+        from lease_scheduler.cloud.nova.probing import oversells
+
+        if not oversells(Placement(self.connection().placement)):
+            return None
+        return (
+            "Placement grants claims that meet more than there is, so servers may get what leases were promised: set "
+            "[placement] allocation_conflict_retry_count = 1 in placement.conf"
+        )
+
+    def connection(self) -> Connection:
+        """Return clients of the services of this OpenStack."""
+        from lease_scheduler.cloud.nova.connection import Connection
+
+        group = self.conf[_GROUP]
+        return Connection(self._log_in, group.interface, group.region_name)
+
+    def watching(self, connection: Connection) -> Watching:
+        """Return what makes the watcher of this OpenStack."""
+        from lease_scheduler.cloud.nova.silence import Patience
+        from lease_scheduler.cloud.nova.watching import Watching, WatchingOptions
+
+        group = self.conf[_GROUP]
+        options = WatchingOptions(
+            group.watch_interval,
+            group.inspect_interval,
+            group.aggregate_freepool_name,
+            Patience(group.down_grace, group.reconnection_grace),
+        )
+        return Watching(options, connection, self._listener)
+
+    def _listener(self) -> NotificationListener | None:
+        from lease_scheduler.cloud.nova.notifications import NotificationListener
+        from lease_scheduler.cmd.messaging import listening_transport
+
+        group = self.conf[_GROUP]
+        if not group.notification_topics:
+            return None
+        return NotificationListener(
+            # Not before it is needed: only the engine that leads listens.
+            lambda: listening_transport(self.conf, group.notification_transport_url),
+            group.notification_exchange,
+            group.notification_topics,
+            f"lease-scheduler.{self.conf.service.site}",
+        )
+
+    def _log_in(self, **options: Any) -> Session:
+        """Return a session.
+
+        :param options: win over those of the group
+        """
+        auth = loading.load_auth_from_conf_options(self.conf, _GROUP, **options)
+        session: Session = loading.load_session_from_conf_options(self.conf, _GROUP, auth=auth)
+        return session

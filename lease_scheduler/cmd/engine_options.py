@@ -1,0 +1,26 @@
+"""The engine's options as plain values, for the service and the simulator alike."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+from lease_scheduler.conf.values import operation_quantile
+from lease_scheduler.engine.state import EngineOptions
+
+
+def engine_options(
+    conf: cfg.ConfigOpts, *, explain_refusals: bool, preparation_time: int = 0, keeps_saved_work: bool = False
+) -> EngineOptions:
+    """Return the engine's options; see ``EngineOptions`` for those that are no options of the configuration."""
+    group = conf.engine
+    return EngineOptions(
+        planning_lead=group.planning_lead,
+        boot_attempts=group.boot_attempts,
+        preparation_time=preparation_time,
+        host_repair_time=group.host_repair_time,
+        explain_refusals=explain_refusals,
+        breach_tolerance=group.breach_tolerance,
+        refund_share=conf.scheduling.refund_share,
+        operation_quantile=operation_quantile(conf),
+        keeps_saved_work=keeps_saved_work,
+    )
