@@ -251,7 +251,7 @@ class StoreChanges:
 
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
-    :ivar pricing: what a pricing policy has learnt, by its name and the subject
+    :ivar policy_state: what policies have learnt, by family, name of the policy and subject
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: what a host has in its cache of images, by host and image
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
@@ -266,7 +266,7 @@ class StoreChanges:
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
     breaches: list[BreachRecord] = field(default_factory=list)
-    pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    policy_state: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     lateness: dict[str, list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
@@ -287,7 +287,7 @@ class StoreChanges:
             or self.usage
             or self.revenue
             or self.breaches
-            or self.pricing
+            or self.policy_state
             or self.lateness
             or self.messages
             or self.hosts
@@ -305,7 +305,7 @@ class Snapshot:
 
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
-    :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar policy_state: what policies have learnt, by (family, name of the policy) and subject
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: what hosts are thought to have in their caches
     :ivar next_sequence: order number of the next lease
@@ -322,6 +322,6 @@ class Snapshot:
     next_sequence: int
     next_intent: int
     clock: int
-    pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    policy_state: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     lateness: Mapping[str, list[int]] = field(default_factory=dict)
     cached_images: tuple[CachedImage, ...] = ()
