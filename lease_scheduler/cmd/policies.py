@@ -10,13 +10,13 @@ from oslo_config import cfg
 from lease_scheduler.conf.values import policy_options
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.base import Policy, PolicyOptions
+from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.host_selection.base import HostSelectionPolicy
 from lease_scheduler.policy.loader import FAMILIES, load_policy
 from lease_scheduler.policy.mapper.base import MapperPolicy
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.preemption.base import PreemptionPolicy
-from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+from lease_scheduler.policy.pricing.base import PricingPolicy
 
 
 class Replaceable:
@@ -81,17 +81,17 @@ class Policies:
         place.put(load_policies(self._conf)["pricing"])
         return cast(PricingPolicy, place)
 
-    def replace(self, learnt: Mapping[str, Mapping[str, Kept]]) -> None:
+    def replace(self, learnt: Mapping[tuple[str, str], Mapping[str, Learnt]]) -> None:
         """Go on with the policies that are configured now.
 
-        :param learnt: by the name of a pricing policy what it has learnt, which the new one goes on with
+        :param learnt: what policies have learnt, by (family, name), which the new ones go on with
         :raises InvalidValueError: as when they were made; then all stay as they are
         """
         new = load_policies(self._conf)
-        pricing = cast(PricingPolicy, new["pricing"])
-        pricing.restore(learnt.get(pricing.name, {}))
-        for kind, policy in new.items():
-            self._places[kind].put(policy)
+        for family, policy in new.items():
+            policy.restore(learnt.get((family, policy.name), {}))
+        for family, policy in new.items():
+            self._places[family].put(policy)
 
 
 def load_policies(conf: cfg.ConfigOpts) -> dict[str, Policy]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from math import isfinite
+from typing import Any
 
 from lease_scheduler.model.errors import InvalidValueError
+
+#: What a policy has learnt about one subject: plain values that fit into JSON.
+Learnt = Mapping[str, Any]
 
 
 class PolicyOptions(Mapping[str, str]):
@@ -63,6 +67,10 @@ class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
     because ``plan`` must not import policies, and the base class of such a family extends its Protocol. The others are
     abstract methods of the base class of the family, which the engine uses as it is.
 
+    A policy may learn. What it has learnt is a set of entries, one for each subject such as a project. The service
+    stores them in the transaction in which they were learnt, so that the next engine goes on with them. A policy learns
+    from outcomes only, never while it answers a question: questions are also asked for quotes and trials.
+
     :param options: what the operator set for policies
     :ivar name: name of its entry point
     """
@@ -71,3 +79,10 @@ class Policy(ABC):  # noqa: B024 - each family adds its abstract methods
 
     def __init__(self, options: PolicyOptions) -> None:
         self.options = options
+
+    def take_changes(self) -> dict[str, Learnt]:
+        """Return what has been learnt since the last call: the entries that are new or different, by subject."""
+        return {}
+
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:  # noqa: B027 - most policies learn nothing
+        """Go on with exactly these entries, by subject, and forget everything else that was learnt."""

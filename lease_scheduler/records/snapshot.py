@@ -20,7 +20,7 @@ class Snapshot:
 
     :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
     :ivar documents: of these, and of those that are being removed from the cloud
-    :ivar pricing: what pricing policies have learnt, by policy and subject
+    :ivar policy_state: what policies have learnt, by (family, name of the policy) and subject
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: what hosts are thought to have in their caches
     :ivar next_sequence: order number of the next lease
@@ -37,6 +37,6 @@ class Snapshot:
     next_sequence: int
     next_intent: int
     clock: int
-    pricing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    policy_state: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     lateness: Mapping[str, list[int]] = field(default_factory=dict)
     cached_images: tuple[CachedImage, ...] = ()

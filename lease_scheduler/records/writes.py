@@ -27,7 +27,7 @@ class StoreChanges:
 
     Hosts are named by their number in the plan, as in leases. A record that is none is removed.
 
-    :ivar pricing: what a pricing policy has learnt, by its name and the subject
+    :ivar policy_state: what policies have learnt, by family, name of the policy and subject
     :ivar lateness: seconds by which operations were late, by kind
     :ivar cached_images: what a host has in its cache of images, by host and image
     :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
@@ -42,7 +42,7 @@ class StoreChanges:
     usage: list[UsageRecord] = field(default_factory=list)
     revenue: list[RevenueRecord] = field(default_factory=list)
     breaches: list[BreachRecord] = field(default_factory=list)
-    pricing: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    policy_state: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     lateness: dict[str, list[int]] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     hosts: dict[int, HostRecord | None] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class StoreChanges:
             or self.usage
             or self.revenue
             or self.breaches
-            or self.pricing
+            or self.policy_state
             or self.lateness
             or self.messages
             or self.hosts

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Condition, RLock
+from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
@@ -19,9 +20,9 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
 from lease_scheduler.policy.penalty.base import PenaltyPolicy
-from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.records.series import SeriesRecord
@@ -59,13 +60,30 @@ MakePlanner = Callable[[Site], Planner]
 #: Makes a pricing policy that has learnt nothing yet.
 MakePricing = Callable[[], PricingPolicy]
 
-#: Exchanges the policies; told what each pricing policy has learnt, by its name.
-ReplacePolicies = Callable[[Mapping[str, Mapping[str, Kept]]], None]
+#: Exchanges the policies; told what policies have learnt, by (family, name).
+ReplacePolicies = Callable[[Mapping[tuple[str, str], Mapping[str, Learnt]]], None]
 
 
 def no_prices() -> PricingPolicy:
     """Leases have no prices."""
     return Free(PolicyOptions())
+
+
+def _learning(
+    planner: Planner, admission: AdmissionPolicy, pricing: PricingPolicy, penalty: PenaltyPolicy | None
+) -> dict[str, Policy]:
+    """Return the policies of an engine by family, those that can learn."""
+    context = planner.context
+    policies: dict[str, Any] = {
+        "admission": admission,
+        "preemption": context.preemption,
+        "host_selection": context.selection,
+        "mapper": context.mapper,
+        "pricing": pricing,
+        "penalty": penalty,
+    }
+    # The planner's own default mapper is no policy.
+    return {family: policy for family, policy in policies.items() if hasattr(policy, "take_changes")}
 
 
 class SitePlan(ABC):
@@ -123,9 +141,12 @@ class SitePlan(ABC):
         self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
         self.images = KnownImages(driver, options.fallback_image_mb)
         self.pricing = make_pricing()
-        #: What pricing policies have learnt, by their names.
-        self._learnt = {name: dict(kept) for name, kept in snapshot.pricing.items()}
-        self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
+        self._policies = _learning(self.planner, admission, self.pricing, penalty)
+        #: What policies have learnt, by (family, name).
+        self._learnt = {key: dict(entries) for key, entries in snapshot.policy_state.items()}
+        for family, policy in self._policies.items():
+            # One that served an engine that broke may have learnt what was never written.
+            policy.restore(self._learnt.get((family, policy.name), {}))
         self.engine = Engine(
             self.planner,
             admission,
@@ -283,16 +304,16 @@ class SitePlan(ABC):
         """Have an image brought to a host."""
 
     def _take_learnt(self) -> None:
-        """Keep what the pricing policy has learnt since the last time."""
-        name = self.pricing.name
-        for subject, learnt in self.pricing.take_changes().items():
-            self.work.changes.pricing[name, subject] = learnt
-            self._learnt.setdefault(name, {})[subject] = learnt
+        """Write what policies have learnt since the last time."""
+        for family, policy in self._policies.items():
+            for subject, learnt in policy.take_changes().items():
+                self.work.changes.policy_state[family, policy.name, subject] = learnt
+                self._learnt.setdefault((family, policy.name), {})[subject] = learnt
 
     def take_over(self, options: ServiceOptions, replace_policies: ReplacePolicies) -> None:
-        """Go on with other options and policies; what the pricing policy has learnt is not lost.
+        """Go on with other options and policies; what policies have learnt is not lost.
 
-        :param replace_policies: told what pricing policies have learnt
+        :param replace_policies: told what policies have learnt
         :raises EngineUnavailableError: the engine is closed or broken
         """
         with self.transaction():

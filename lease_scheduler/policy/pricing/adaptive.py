@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.pricing.base import PricingPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ class Adaptive(PricingPolicy):
             return bracket.accepted
         return (bracket.refused + bracket.accepted) / 2
 
-    def take_changes(self) -> dict[str, Kept]:
-        """See ``PricingPolicy.take_changes``."""
+    def take_changes(self) -> dict[str, Learnt]:
+        """See ``Policy.take_changes``."""
         changed, self._changed = self._changed, {}
         return {
             key: {"accepted": bracket.accepted, "refused": bracket.refused, "settled": bracket.settled}
@@ -95,13 +95,14 @@ class Adaptive(PricingPolicy):
             for bracket in (self._brackets[key],)
         }
 
-    def restore(self, kept: Mapping[str, Kept]) -> None:
-        """See ``PricingPolicy.restore``."""
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        """See ``Policy.restore``."""
         self._brackets = {
             key: _Bracket(values["accepted"], values["refused"], bool(values["settled"]))
-            for key, values in kept.items()
+            for key, values in learnt.items()
         }
         self._estimates = sorted(self._estimate(bracket) for bracket in self._brackets.values())
+        self._changed = {}
 
 
 def _narrowed(bracket: _Bracket, rate: float, *, accepted: bool) -> _Bracket:

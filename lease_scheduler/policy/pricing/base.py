@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any
 
 from lease_scheduler.policy.base import Policy, PolicyOptions
-
-#: What a policy keeps under one key: plain values that fit into JSON.
-Kept = Mapping[str, Any]
 
 
 class PricingPolicy(Policy):
     """Says at which rate leases are offered. A lease costs its node-hours times the rate.
-
-    What a policy learns is kept as entries of plain values, so that it survives the engine that it learnt in.
 
     Option of all of them: ``pricing_surcharge`` (0). Node-hours that suspending and resuming others costs count that
     many times; 1 is what Haizea's program does, the dissertation leaves it out (haizea F81).
@@ -46,10 +39,3 @@ class PricingPolicy(Policy):
 
     def answered(self, user: str | None, rate: float, *, accepted: bool) -> None:
         """A user has taken or turned down a lease at a rate."""
-
-    def take_changes(self) -> dict[str, Kept]:
-        """What has been learnt since the last call, to be kept: the entries that are new or other ones, by key."""
-        return {}
-
-    def restore(self, kept: Mapping[str, Kept]) -> None:
-        """Go on with all entries that were kept, before anything else is asked."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from lease_scheduler.model.errors import InvalidValueError
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
+from lease_scheduler.policy.base import Learnt, PolicyOptions
+from lease_scheduler.policy.pricing.base import PricingPolicy
 
 _KEY = "quotes"
 #: Bits of a float's fraction.
@@ -45,11 +45,12 @@ class Random(PricingPolicy):
         self._drawn += 1
         self._changed = True
 
-    def take_changes(self) -> dict[str, Kept]:
-        """See ``PricingPolicy.take_changes``."""
+    def take_changes(self) -> dict[str, Learnt]:
+        """See ``Policy.take_changes``."""
         changed, self._changed = self._changed, False
         return {_KEY: {"drawn": self._drawn}} if changed else {}
 
-    def restore(self, kept: Mapping[str, Kept]) -> None:
-        """See ``PricingPolicy.restore``."""
-        self._drawn = int(kept.get(_KEY, {}).get("drawn", 0))
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        """See ``Policy.restore``."""
+        self._drawn = int(learnt.get(_KEY, {}).get("drawn", 0))
+        self._changed = False

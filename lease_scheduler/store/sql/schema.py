@@ -186,13 +186,14 @@ USAGE = Table(
     Index(None, "end"),
 )
 
-#: What a pricing policy has learnt, e.g. of a project.
-PRICING = Table(
-    "pricing",
+#: What policies have learnt, for example about a project. The family is that of ``policy.loader``.
+POLICY_STATE = Table(
+    "policy_state",
     METADATA,
+    Column("family", String(64), primary_key=True),
     Column("policy", String(64), primary_key=True),
     Column("subject", String(255), primary_key=True),
-    Column("learnt", JSON, nullable=False),
+    Column("state", JSON, nullable=False),
 )
 
 #: What was earned and what was not, for accounting; also of requests that never became leases.

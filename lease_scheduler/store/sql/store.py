@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from oslo_db.exception import DBDuplicateEntry
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, and_, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from lease_scheduler.model.states import LeaseState
@@ -30,7 +30,7 @@ from lease_scheduler.store.sql.schema import (
     LEASES,
     OPERATIONS,
     OUTBOX,
-    PRICING,
+    POLICY_STATE,
     RESOURCE_PROPERTIES,
     REVENUE,
     SERIES,
@@ -141,7 +141,7 @@ class SqlStore:
                     select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
                 ).mappings()
             ),
-            pricing=_learnt(connection),
+            policy_state=_learnt(connection),
             lateness={row["kind"]: row["seconds"] for row in connection.execute(select(LATENESS)).mappings()},
             cached_images=tuple(
                 rows.cached_image(row, self.units)
@@ -308,10 +308,11 @@ class SqlStore:
         for table, values in written:
             if values:
                 connection.execute(insert(table), values)
-        for (policy, subject), learnt in changes.pricing.items():
-            known = (PRICING.c.policy == policy) & (PRICING.c.subject == subject)
-            connection.execute(delete(PRICING).where(known))
-            connection.execute(insert(PRICING).values(policy=policy, subject=subject, learnt=dict(learnt)))
+        for (family, policy, subject), learnt in changes.policy_state.items():
+            key = {"family": family, "policy": policy, "subject": subject}
+            known = and_(*(POLICY_STATE.c[name] == value for name, value in key.items()))
+            connection.execute(delete(POLICY_STATE).where(known))
+            connection.execute(insert(POLICY_STATE).values(**key, state=dict(learnt)))
         for kind, seconds in changes.lateness.items():
             connection.execute(delete(LATENESS).where(LATENESS.c.kind == kind))
             connection.execute(insert(LATENESS).values(kind=kind, seconds=seconds))
@@ -438,9 +439,9 @@ class SqlStore:
         return self._epoch
 
 
-def _learnt(connection: Connection) -> dict[str, dict[str, Any]]:
-    """What pricing policies have learnt, by policy and subject."""
-    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for row in connection.execute(select(PRICING)).mappings():
-        found[row["policy"]][row["subject"]] = row["learnt"]
+def _learnt(connection: Connection) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what policies have learnt, by (family, name of the policy) and subject."""
+    found: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+    for row in connection.execute(select(POLICY_STATE)).mappings():
+        found[row["family"], row["policy"]][row["subject"]] = row["state"]
     return dict(found)

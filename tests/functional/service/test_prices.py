@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.policy.base import PolicyOptions
+from lease_scheduler.policy.base import Learnt, PolicyOptions
 from lease_scheduler.policy.loader import load_policy
+from lease_scheduler.policy.penalty.none import NoPenalty
 from tests.functional.service.site import BEGIN, HOUR, Service
 from tests.servers.base import wait_until
 
@@ -167,6 +168,52 @@ def test_random_rates_go_on_after_a_restart(make: Make) -> None:
         service.leases.reject({}, offer["lease_id"])
         expected.quoted()
         service.restart()
+
+
+class CountsBreaches(NoPenalty):
+    """Learns from breaches, each of which is an outcome."""
+
+    def __init__(self, options: PolicyOptions) -> None:
+        super().__init__(options)
+        self.name = "counts"
+        self.learnt: dict[str, Learnt] = {}
+        self._changed: dict[str, Learnt] = {}
+
+    def count(self, subject: str) -> None:
+        known = self.learnt.get(subject, {"breaches": 0})
+        self._changed[subject] = self.learnt[subject] = {"breaches": known["breaches"] + 1}
+
+    def take_changes(self) -> dict[str, Learnt]:
+        changed, self._changed = self._changed, {}
+        return changed
+
+    def restore(self, learnt: Mapping[str, Learnt]) -> None:
+        self.learnt, self._changed = dict(learnt), {}
+
+
+def test_policies_of_other_families_learn_too(make: Make) -> None:
+    service = make()
+    first = CountsBreaches(PolicyOptions())
+    service._penalty = first
+    service.restart()
+    for subject in ("a", "b", "a"):
+        first.count(subject)
+        service.leases.reject({}, service.offer(1)["lease_id"])
+    service._penalty = second = CountsBreaches(PolicyOptions())
+    service.restart()
+    assert second.learnt == {"a": {"breaches": 2}, "b": {"breaches": 1}}
+
+
+def test_a_policy_that_goes_on_forgets_what_was_never_written(make: Make) -> None:
+    service = make()
+    service._penalty = policy = CountsBreaches(PolicyOptions())
+    service.restart()
+    policy.count("a")
+    service.offer(1)
+    service.site.close()
+    policy.count("a")
+    service.site = service.lead()
+    assert policy.learnt == {"a": {"breaches": 1}}
 
 
 @pytest.mark.parametrize(

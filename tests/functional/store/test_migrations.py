@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sqlalchemy import JSON, insert, inspect, select
+from sqlalchemy import JSON, Column, MetaData, String, Table, insert, inspect, select
 
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
@@ -89,6 +89,32 @@ def test_capacity_from_before_it_was_noted_is_that_of_what_is_there(database_url
     assert migrate.differences(engine) == []
     (found,) = SqlReader(engine).capacity(0, 20)
     assert found["resource_seconds"] == {"VCPU": 70, "MEMORY_MB": 90, "FLOATING_IP": 5}
+    engine.dispose()
+
+
+def test_what_pricing_has_learnt_becomes_the_state_of_a_policy(database_url: str) -> None:
+    """From revision 0007: values keep their types, and the old table goes."""
+    engine = open_database(database_url)
+    migrate.upgrade(engine, "0007")
+    bracket = {"accepted": 1 / 7, "refused": None, "settled": True}
+    columns = (Column("policy", String), Column("subject", String), Column("learnt", JSON))
+    pricing = Table("pricing", MetaData(), *columns)
+    rows = [
+        {"policy": "adaptive", "subject": "", "learnt": bracket},
+        {"policy": "adaptive", "subject": "project", "learnt": bracket},
+        {"policy": "random", "subject": "quotes", "learnt": {"drawn": 3}},
+    ]
+    with engine.begin() as connection:
+        connection.execute(insert(pricing), rows)
+    migrate.upgrade(engine)
+    assert migrate.differences(engine) == []
+    assert "pricing" not in inspect(engine).get_table_names()
+    store = SqlStore(engine)
+    store.take_over("engine", 1)
+    assert store.load().policy_state == {
+        ("pricing", "adaptive"): {"": bracket, "project": bracket},
+        ("pricing", "random"): {"quotes": {"drawn": 3}},
+    }
     engine.dispose()
 
 

@@ -281,10 +281,17 @@ def test_prices_are_kept(database: Engine) -> None:
     # Not all databases take a number for what it is unless they are told to.
     lease = replace(lease, request=replace(lease.request, price=1 / 7, max_price=123456789.01))
     changes = values.changes_of(lease, values.document(lease))
-    changes.pricing = {("adaptive", "a"): {"accepted": 1.0}, ("random", "quotes"): {"drawn": 3}}
+    changes.policy_state = {
+        ("pricing", "adaptive", "a"): {"accepted": 1.0},
+        ("pricing", "random", "quotes"): {"drawn": 3},
+        ("admission", "adaptive", "a"): {"refused": 7},
+    }
     store.commit(changes)
     again = StoreChanges(30)
-    again.pricing = {("adaptive", "a"): {"accepted": 1.5}, ("adaptive", "b"): {"accepted": None}}
+    again.policy_state = {
+        ("pricing", "adaptive", "a"): {"accepted": 1.5},
+        ("pricing", "adaptive", "b"): {"accepted": None},
+    }
     again.revenue = [
         RevenueRecord("1", "project", 30, "earned", 2 + 1 / 7, 3 + 1 / 7),
         RevenueRecord("2", "project", 31, "earned", 1.0, None),
@@ -296,9 +303,10 @@ def test_prices_are_kept(database: Engine) -> None:
     store.commit(again)
     snapshot = _leading(database).load()
     assert snapshot.leases == (lease,)
-    assert snapshot.pricing == {
-        "adaptive": {"a": {"accepted": 1.5}, "b": {"accepted": None}},
-        "random": {"quotes": {"drawn": 3}},
+    assert snapshot.policy_state == {
+        ("pricing", "adaptive"): {"a": {"accepted": 1.5}, "b": {"accepted": None}},
+        ("pricing", "random"): {"quotes": {"drawn": 3}},
+        ("admission", "adaptive"): {"a": {"refused": 7}},
     }
     view = SqlReader(database).lease(lease.lease_id)
     assert view is not None
