@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.servers.base import MissingServerError
-from tests.servers.fixtures import missing
+from tests.servers.fixtures import REQUIRE_SERVERS, missing
 from tests.servers.openstack import environment
 
 _ROOT = Path(__file__).parents[3]
@@ -46,12 +47,31 @@ def _run(python: Path, *words: str) -> str:
     return said
 
 
+def _all_ran(verdict: str) -> None:
+    """Check the last line of a run that succeeded: it succeeds also if tests were skipped."""
+    if "skipped" in verdict:
+        missing(f"Nova's environment lacks something: {verdict}")
+    assert verdict == "OK" or re.fullmatch(r"\d+ passed.*", verdict), verdict
+
+
+@pytest.mark.parametrize("verdict", ["OK (skipped=3)", "12 passed, 1 skipped in 0.5s"])
+def test_skipped_tests_do_not_pass(verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(REQUIRE_SERVERS, "1")
+    with pytest.raises(pytest.fail.Exception, match="skipped"):
+        _all_ran(verdict)
+    monkeypatch.delenv(REQUIRE_SERVERS)
+    with pytest.raises(pytest.skip.Exception, match="skipped"):
+        _all_ran(verdict)
+    _all_ran("OK")
+    _all_ran("12 passed in 0.5s")
+
+
 def test_filter_and_weigher(python: Path) -> None:
     """On the objects of nova-scheduler."""
     folder = "tests/in_nova"
     options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--import-mode=importlib"]
     places = ["--rootdir", folder, "--confcutdir", folder, "--ignore", f"{folder}/functional", folder]
-    assert " passed" in _run(python, "pytest", *options, *places)
+    _all_ran(_run(python, "pytest", *options, *places).splitlines()[-1])
 
 
 def _tests(path: Path) -> list[str]:
@@ -85,4 +105,5 @@ def test_on_nova(python: Path, names: list[str]) -> None:
     """On a Nova and a Placement that run in the process of the test."""
     said = _run(python, "unittest", *names)
     assert f"Ran {len(names)} test" in said
-    assert "\nOK" in said
+    (verdict,) = [line for line in said.splitlines() if line == "OK" or line.startswith("OK (")]
+    _all_ran(verdict)

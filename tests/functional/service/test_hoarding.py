@@ -109,6 +109,7 @@ def test_accepted_offers_are_not_held_against_anybody(make: Make) -> None:
         lease_id = service.leases.offer({}, _reservation(service, ahead, HOUR))["lease_id"]
         service.clock.jump(60)
         service.leases.accept({}, lease_id)
+        assert _shown(service, lease_id)["state"] == "ready"
 
 
 def test_offers_at_the_same_time(make: Make) -> None:

@@ -246,7 +246,7 @@ def test_a_lease_whose_image_nobody_finds_is_refused(begin: Begin, image: str) -
     service.cloud.missing.clear()
     # Who has just uploaded it need not wait.
     if image == "deleted":
-        assert service.ask(service.clock.now() + 600, image=image)
+        assert service.view(service.ask(service.clock.now() + 600, image=image))["state"] == "ready"
 
 
 def test_a_lease_goes_on_whose_image_was_deleted(begin: Begin) -> None:
@@ -256,6 +256,7 @@ def test_a_lease_goes_on_whose_image_was_deleted(begin: Begin) -> None:
     lease_id = service.ask(start, image="uploaded")
     service.cloud.missing.add("uploaded")
     service.leases.update({}, lease_id, {"end": start + 1_000})
+    assert service.view(lease_id)["end"] == start + 1_000
 
 
 def test_an_image_that_was_edited_is_asked_for_again(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +265,9 @@ def test_an_image_that_was_edited_is_asked_for_again(begin: Begin, monkeypatch: 
         service.ask(service.clock.now() + 600, image="demanding")
     service.cloud.min_disk_gb = 1
     monkeypatch.setattr(known_images, "_FRESH", 0.0)
-    assert service.ask(service.clock.now() + 600, image="demanding")
+    lease_id = service.ask(service.clock.now() + 600, image="demanding")
+    assert service.view(lease_id)["state"] == "ready"
+    assert service.cloud.asked_for_sizes == ["demanding", "demanding"]
 
 
 def test_an_engine_that_takes_over_knows_what_hosts_have(begin: Begin) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lease_scheduler.api.server import Server, ServerSettings
+from tests.servers.base import wait_until
 
 
 class Slow:
@@ -36,6 +38,15 @@ def _get(url: str) -> bytes:
         return connection.getresponse().read()
 
 
+def _refuses(url: str) -> bool:
+    address = urlsplit(url)
+    try:
+        socket.create_connection((address.hostname, address.port), timeout=10).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: pytest.LogCaptureFixture) -> None:
     app = Slow()
@@ -46,6 +57,9 @@ def test_what_is_being_answered_is_answered_before_the_end(host: str, caplog: py
         for _ in answers:
             assert app.asked.acquire(timeout=10)
         ending = pool.submit(server.stop)
+        # It takes no more connections, and waits for the answers.
+        assert wait_until(lambda: _refuses(server.url), 10)
+        assert not ending.done()
         app.may_answer.set()
         assert [answer.result() for answer in answers] == [b"done"] * 4
         ending.result(10)

@@ -19,6 +19,9 @@ from lease_scheduler.simulation.campaigns.runner import CampaignFailedError, Exe
 
 QUIET = Execution(jobs=2, quiet=True)
 
+#: CPU seconds of a case that works.
+WORK = 0.1
+
 
 @dataclass(frozen=True)
 class Counting:
@@ -36,6 +39,18 @@ class Counting:
         runs = len(list(self.folder.glob(f"{self.number}-*")))
         (self.folder / f"{self.number}-{runs}").touch()
         return {"square": self.number**2, "run": runs}
+
+
+@dataclass(frozen=True)
+class Working(Counting):
+    """Computes for a while, and waits for as long."""
+
+    def run(self) -> dict[str, Any]:
+        end = time.thread_time() + WORK
+        while time.thread_time() < end:
+            pass
+        time.sleep(WORK)
+        return Counting.run(self)
 
 
 @dataclass(frozen=True)
@@ -132,7 +147,7 @@ def test_what_is_left_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_the_manifest_says_what_was_run_and_what_it_cost(tmp_path: Path) -> None:
     source = tmp_path / "input.swf"
     source.write_text("abc")
-    run_campaign([Counting(1, tmp_path), Counting(2, tmp_path, 8)], tmp_path / "out", QUIET, inputs=[source])
+    run_campaign([Counting(1, tmp_path), Working(2, tmp_path, 8)], tmp_path / "out", QUIET, inputs=[source])
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["seeds"] == {"seed": [7, 8]}
     # `printf abc | sha256sum`
@@ -141,9 +156,10 @@ def test_the_manifest_says_what_was_run_and_what_it_cost(tmp_path: Path) -> None
     environment = manifest["environment"]
     assert environment.keys() == {"version", "git_revision", "python", "numpy", "scipy", "platform", "cores"}
     run = manifest["runs"]["case 2"]
-    assert run["parameters"] == {"kind": "Counting", "number": 2, "folder": str(tmp_path), "seed": 8}
-    assert run["cpu_s"] >= 0
-    assert run["wall_s"] >= 0
+    assert run["parameters"] == {"kind": "Working", "number": 2, "folder": str(tmp_path), "seed": 8}
+    # Rounded to milliseconds; what starting the process takes does not count.
+    assert WORK - 0.001 <= run["cpu_s"] < 10 * WORK
+    assert run["wall_s"] >= run["cpu_s"] + WORK - 0.002
     assert run["peak_rss_bytes"] > 1_000_000
     assert run["started"] >= manifest["calls"][0]["started"]
     assert len(manifest["calls"]) == 1

@@ -1,7 +1,9 @@
 """Whatever a file holds, its reader gives a value or an InputFileError, nothing else."""
 
 import gzip
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,8 +28,41 @@ def _try(read: Callable[[Path], object], path: Path, content: bytes) -> None:
     try:
         read(path)
     except InputFileError as error:
-        assert str(path.name) in str(error)
-        assert error.problem
+        # One line that says where and what.
+        where = str(path) if error.line is None else f"{path}:{error.line}"
+        assert str(error) == f"{where}: {error.problem}"
+        assert error.line is None or 1 <= error.line <= _lines(content)
+        assert error.problem.strip()
+
+
+def _lines(content: bytes) -> int:
+    """Return how many lines a reader may count at most, whatever it takes for the end of one."""
+    with suppress(gzip.BadGzipFile, EOFError, zlib.error):
+        content = gzip.decompress(content)
+    return 1 + sum(
+        content.count(end)
+        for end in (
+            b"\n",
+            b"\r",
+            b"\x0b",
+            b"\x0c",
+            b"\x1c",
+            b"\x1d",
+            b"\x1e",
+            b"\xc2\x85",
+            b"\xe2\x80\xa8",
+            b"\xe2\x80\xa9",
+        )
+    )
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_file_that_is_none_of_them(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    """What is true of every example would be true of a reader that refuses nothing, too."""
+    path = tmp_path / "in"
+    path.write_bytes(b"\x00\xff nothing that anybody can read")
+    with pytest.raises(InputFileError):
+        read(path)
 
 
 @pytest.mark.parametrize("read", READERS)
