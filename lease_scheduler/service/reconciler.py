@@ -41,6 +41,8 @@ class Reconciler:
         self._watch = watch
         self._repairs = Repairs(site.driver, site.engine, site.work, is_busy)
         self._pool_lock = Lock()
+        #: Held while leases and cloud are compared.
+        self._comparing = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
         self.discover: Callable[[], None] | None = None
         self._stopping = Event()
@@ -62,11 +64,17 @@ class Reconciler:
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
         """Compare intents, leases and cloud, and repair what differs.
 
+        One comparison waits for another: the older would take back what the newer has found.
+
         :param dry_run: whether nothing is repaired
         """
+        with self._comparing:
+            return self._compare(dry_run=dry_run)
+
+    def _compare(self, *, dry_run: bool) -> Reconciliation:
         began = time.perf_counter()
         with self._site.lock:
-            before, pool = self._leases(), [host.name for host in self._site.hosts.values()]
+            before, pool = self._leases(), [host.name for host in self._site.records.hosts.values()]
         expected = expectations(before)
         # The cloud may take its time; the plan goes on meanwhile.
         footprints = list(self._site.driver.footprints())
@@ -79,7 +87,6 @@ class Reconciler:
             repaired = count(actions)
             if not dry_run:
                 repaired.update(self._repairs.plan(actions, differences))
-                self._site.engine.step()
         if not dry_run:
             repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
             self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())
@@ -140,7 +147,7 @@ class Reconciler:
         """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
         with self._pool_lock:
             with self._site.lock:
-                names = [host.name for host in self._site.hosts.values()]
+                names = [host.name for host in self._site.records.hosts.values()]
             try:
                 self._site.driver.set_pool(names)
             except Exception:

@@ -8,7 +8,6 @@ from typing import Any
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
-from lease_scheduler.engine.interfaces import Admission, Penalty
 from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.service.announcer import Announcer, coming
@@ -18,10 +17,11 @@ from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
+from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.promised_ends import PromisedEnds
 from lease_scheduler.service.reconcile import Reconciliation
 from lease_scheduler.service.reconciler import Reconciler
-from lease_scheduler.service.site_plan import MakePlanner, MakePricing, SitePlan, no_prices
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.timer import Timer
 
 
@@ -38,17 +38,12 @@ class SiteEngine(SitePlan):
         store: ServiceStore,
         driver: Driver,
         clock: WaitingClock,
-        make_planner: MakePlanner,
-        admission: Admission,
+        policies: SitePolicies,
         options: ServiceOptions,
         on_broken: Callable[[], None],
-        make_pricing: MakePricing = no_prices,
-        penalty: Penalty | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
-        super().__init__(
-            store, driver, clock, make_planner, admission, options, on_broken, make_pricing, penalty, metrics
-        )
+        super().__init__(store, driver, clock, policies, options, on_broken, metrics)
         #: Called after something was written.
         self.on_written: Callable[[], None] | None = None
         self.reports = CloudReports(self, self.wake, self._is_busy)

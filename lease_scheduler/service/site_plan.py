@@ -9,20 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Condition, RLock
+from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import UNAWAITED, Admission, Operation, OperationKind, Penalty
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord, SeriesRecord, StoreChanges
+from lease_scheduler.engine.interfaces import UNAWAITED, Operation, OperationKind
+from lease_scheduler.engine.records import StoreChanges
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.pricing.base import Kept, PricingPolicy
-from lease_scheduler.policy.pricing.free import Free
-from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.known_images import KnownImages
@@ -30,9 +25,11 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
-from lease_scheduler.service.preemption_warnings import PreemptionWarnings
+from lease_scheduler.service.policies import ReplacePolicies, SitePolicies
+from lease_scheduler.service.refusals import refusals
+from lease_scheduler.service.reminders import BeforeEnd, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
-from lease_scheduler.service.site import SiteBuilder
+from lease_scheduler.service.site_records import SiteRecords
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 from lease_scheduler.store.sql.faults import FULL, is_full
@@ -49,20 +46,6 @@ _LONG_STEP = 5.0
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
 
-#: Makes a planner for a site.
-MakePlanner = Callable[[Site], Planner]
-
-#: Makes a pricing policy that has learnt nothing yet.
-MakePricing = Callable[[], PricingPolicy]
-
-#: Exchanges the policies; told what each pricing policy has learnt, by its name.
-ReplacePolicies = Callable[[Mapping[str, Mapping[str, Kept]]], None]
-
-
-def no_prices() -> PricingPolicy:
-    """Leases have no prices."""
-    return Free(PolicyOptions())
-
 
 class SitePlan(ABC):
     """Restores the plan from the store, and keeps both alike: every change is written, then handed on.
@@ -71,9 +54,8 @@ class SitePlan(ABC):
     away and another one is built from the store.
 
     :param store: taken over by the caller
+    :param policies: what the pricing policy learns is kept by its name
     :param on_broken: told once when it breaks
-    :param make_pricing: what leases cost; what the policy learns is kept by its name
-    :param penalty: what terms cost that are not kept; nothing if there is none
     :param metrics: where what happens is counted
     :ivar lock: held by whoever reads or changes the plan
     :ivar changed: told when it is closed or broken, and whenever something is to be done
@@ -84,12 +66,9 @@ class SitePlan(ABC):
         store: ServiceStore,
         driver: Driver,
         clock: WaitingClock,
-        make_planner: MakePlanner,
-        admission: Admission,
+        policies: SitePolicies,
         options: ServiceOptions,
         on_broken: Callable[[], None],
-        make_pricing: MakePricing = no_prices,
-        penalty: Penalty | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
         self.store = store
@@ -105,26 +84,22 @@ class SitePlan(ABC):
         self._broken = False
         #: Real instant at which the present step began.
         self._begun: float | None = None
+        #: Whether everything is done that is due because of the present block.
+        self._is_settled = True
         snapshot = store.load()
-        self.hosts: dict[int, HostRecord] = {host.host_id: host for host in snapshot.hosts}
-        self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
-        self.private_properties = dict(snapshot.private_properties)
-        self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
-        #: Ids of hosts are never given twice while this engine leads.
-        self.last_host_id = max(self.hosts, default=0)
         self.work = UnitOfWork(snapshot.next_intent)
         self.work.now = clock.now()
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
-        self._site_builder = SiteBuilder()
-        self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
+        self.records = SiteRecords(snapshot, self.work)
+        self.planner = policies.make_planner(self.records.site())
         self.images = KnownImages(driver, options.fallback_image_mb)
-        self.pricing = make_pricing()
+        self.pricing = policies.make_pricing()
         #: What pricing policies have learnt, by their names.
         self._learnt = {name: dict(kept) for name, kept in snapshot.pricing.items()}
         self.pricing.restore(snapshot.pricing.get(self.pricing.name, {}))
         self.engine = Engine(
             self.planner,
-            admission,
+            policies.admission,
             StepClock(self.work),
             self.work,
             self.work,
@@ -132,7 +107,7 @@ class SitePlan(ABC):
             options.engine,
             self.pricing,
             self.work,
-            penalty=penalty,
+            penalty=policies.penalty,
         )
         self.work.name_of = lambda number: self.engine.site.hosts[number].name
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
@@ -156,14 +131,18 @@ class SitePlan(ABC):
             lateness=snapshot.lateness,
             cached=snapshot.cached_images,
         )
-        self.before_end = BeforeEnd(
-            self.work,
-            lambda lease_id: lease_id in self.engine.operations,
-            saves_by_default=options.before_end == "snapshot",
+        #: Tells projects that their leases end soon.
+        self.before_end = Reminders(
+            BeforeEnd(
+                self.work,
+                lambda lease_id: lease_id in self.engine.operations,
+                saves_by_default=options.before_end == "snapshot",
+            ),
+            self.work.documents,
         )
         lifetime = options.quote_lifetime if options.replacement_offers else 0
         self._replacements = Replacements(self.work, self.engine, lifetime)
-        self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
+        self._warnings = Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases)
 
     @property
     def is_broken(self) -> bool:
@@ -171,13 +150,56 @@ class SitePlan(ABC):
         return self._broken
 
     @contextmanager
-    def transaction(self, expires: float | None = None) -> Iterator[None]:
-        """Do what is due, then what the block does; all of it is written, then carried out.
+    def request(self, context: Mapping[str, Any]) -> Iterator[None]:
+        """Run the block as a request that changes something: in time, in one transaction, refused in plain words.
+
+        :param context: of the request; ``expires`` is the real instant after which nobody waits for the answer, and
+            with ``sees_site`` refusals name hosts
+        :raises RefusedError: the block refuses the request
+        :raises EngineUnavailableError: as in ``transaction``
+        """
+        with self._transaction(context.get("expires"), follows=True), refusals(context):
+            yield
+
+    @contextmanager
+    def inquiry(self, context: Mapping[str, Any]) -> Iterator[None]:
+        """Run the block as a request that only looks at the plan: ``request`` without a step afterwards."""
+        with self._transaction(context.get("expires"), follows=False), refusals(context):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do what is due, then what the block does, then what is due because of it; write all of it, then carry it out.
 
         A refusal raised by the block leaves the plan as it was, so what was due is written all the same.
 
-        :param expires: real instant after which the block must not be run, because nobody waits for it any more
         :raises EngineUnavailableError: the engine is closed or broken, or the store could not be written
+        """
+        with self._transaction(None, follows=True):
+            yield
+
+    def step(self) -> None:
+        """Do what is due.
+
+        :raises EngineUnavailableError: as in ``transaction``
+        """
+        with self._transaction(None, follows=False):
+            pass
+
+    def settle(self) -> None:
+        """Do what is due because of the block now instead of after it, where its answer depends on that.
+
+        The block must not change the plan any more.
+        """
+        self.engine.step()
+        self._is_settled = True
+
+    @contextmanager
+    def _transaction(self, expires: float | None, *, follows: bool) -> Iterator[None]:
+        """See ``transaction``.
+
+        :param expires: real instant after which the block must not be run, because nobody waits for it any more
+        :param follows: whether something may be due because of the block
         """
         with self.lock:
             if self.is_over:
@@ -192,11 +214,14 @@ class SitePlan(ABC):
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
                 self._replacements.offer()
-                self.before_end.tell(self.work.now)
+                self.before_end.send(self.work.now)
+                self._is_settled = not follows
                 try:
                     yield
                 except LeaseSchedulerError as error:
                     refused = error
+                if refused is None and not self._is_settled:
+                    self.engine.step()
                 self._write(time.perf_counter() - began)
             except BaseException as error:
                 self.break_off()
@@ -224,10 +249,10 @@ class SitePlan(ABC):
     def _note_outages(self) -> None:
         """Keep which hosts are out of service, so that it is known after a restart."""
         outages = self.engine.outages
-        for host in list(self.hosts.values()):
+        for host in list(self.records.hosts.values()):
             until = outages[host.name][1] or _FOR_GOOD if host.name in outages else None
             if host.out_until != until:
-                self.put_host(replace(host, out_until=until))
+                self.records.put_host(replace(host, out_until=until))
 
     def look(self) -> Observation | None:
         """The present state of the site for metrics; an earlier one while the engine is busy."""
@@ -238,8 +263,8 @@ class SitePlan(ABC):
                     leases=tuple(self.work.leases.values()),
                     documents=dict(self.work.documents),
                     orders=tuple(self.work.open_intents()),
-                    hosts=tuple(self.hosts.values()),
-                    floating_ips=tuple(self.floating_ips.values()),
+                    hosts=tuple(self.records.hosts.values()),
+                    floating_ips=tuple(self.records.floating_ips.values()),
                     site=self.engine.site,
                     price_rate=self.pricing.rate(None, None) if self.pricing.charges else None,
                 )
@@ -248,9 +273,10 @@ class SitePlan(ABC):
         return self._seen
 
     def _write(self, planning_seconds: float) -> None:
-        self._warnings.note(self.work.changes.leases.values())
-        self._warnings.tell(self.work.now)
-        if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
+        for lease_id in self.work.changes.leases:
+            self._warnings.note(lease_id)
+        self._warnings.send(self.work.now)
+        if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
             self._note_outages()
         self._take_learnt()
         self.work.changes.lateness.update(self.engine.take_lateness())
@@ -322,13 +348,8 @@ class SitePlan(ABC):
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def change_site(self) -> None:
-        """Have the plan follow ``hosts`` and ``floating_ips``."""
-        site = self._site_builder.build(self.hosts.values(), self.floating_ips.values())
-        known = self.engine.change_site(site)
-        for host in self.hosts.values():
-            self.store.units.assign(str(host.host_id), known.index[host.name])
-        for floating_ip in self.floating_ips.values():
-            self.store.units.assign(floating_ip.floating_ip_id, known.index[floating_ip.floating_ip_address])
+        """Have the plan follow the hosts and addresses of the records."""
+        self.records.number(self.store.units, self.engine.change_site(self.records.site()))
 
     def adjust(self, lease: Lease) -> None:
         """Have the cloud follow a change of a lease whose VMs run."""
@@ -341,16 +362,10 @@ class SitePlan(ABC):
 
         :param hides_private: whether private properties of hosts are as if there were none of them
         """
-        private = {name for (_, name), is_private in self.private_properties.items() if is_private}
         return Pool(
-            tuple(self.hosts.values()),
-            tuple(self.floating_ips.values()),
+            tuple(self.records.hosts.values()),
+            tuple(self.records.floating_ips.values()),
             self.driver.flavors(),
             None if self.planner.ahead is None else self.images,
-            frozenset(private) if hides_private else frozenset(),
+            self.records.private_names() if hides_private else frozenset(),
         )
-
-    def put_host(self, host: HostRecord) -> None:
-        """Keep a new value of a host."""
-        self.hosts[host.host_id] = host
-        self.work.changes.hosts[host.host_id] = host

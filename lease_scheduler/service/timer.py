@@ -61,8 +61,7 @@ class Timer:
                 self._woken = False
                 try:
                     # Refused by an engine that was closed or broken in the meantime.
-                    with self._site.transaction():
-                        pass
+                    self._site.step()
                 except EngineUnavailableError:
                     return
 

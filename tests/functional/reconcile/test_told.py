@@ -130,7 +130,7 @@ def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
     service.cloud.add_hypervisors(grown)
     observer = SiteObserver(service.site, PoolKeeper(service.site))
     observer.on_hosts(frozenset({"compute-1", "nobody"}))
-    assert {host.name: host.capacity["VCPU"] for host in service.site.hosts.values()} == {
+    assert {host.name: host.capacity["VCPU"] for host in service.site.records.hosts.values()} == {
         "compute-1": 16,
         "compute-2": 8,
     }
