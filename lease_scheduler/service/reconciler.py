@@ -95,7 +95,7 @@ class Reconciler:
 
     def _leases(self) -> Leases:
         """The live leases as they are now."""
-        intents = self._site.work.open_intents()
+        intents = self._site.work.intents.open_intents()
         live = {lease.lease_id: lease for lease in self._site.engine.live_leases()}
         begun = {intent.lease_id for intent in intents}
         busy = begun | {lease_id for lease_id in live if self._is_busy(lease_id)}

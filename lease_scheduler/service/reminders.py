@@ -111,7 +111,7 @@ class BeforeEnd:
             and document.saved_nodes(by_default=self._saves_by_default)
         ):
             hosts = lease.holdings[0].assignment
-            self._work.begin(Operation(OperationKind.SNAPSHOT, lease.lease_id, hosts, now, now))
+            self._work.intents.begin(Operation(OperationKind.SNAPSHOT, lease.lease_id, hosts, now, now))
 
 
 class PreemptionWarnings:

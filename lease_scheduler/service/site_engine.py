@@ -61,7 +61,7 @@ class SiteEngine(SitePlan):
         :param observer: is told what the cloud sees by itself
         """
         with self.lock:
-            for intent in self.work.open_intents():
+            for intent in self.work.intents.open_intents():
                 self._executor.submit(order_of(intent, self.work, self.engine.site))
         self._ends.start(self.engine.live_leases())
         self._observer = observer
@@ -142,7 +142,7 @@ class SiteEngine(SitePlan):
 
     def _is_busy(self, lease_id: str) -> bool:
         return self._executor.is_busy(lease_id) or any(
-            intent.lease_id == lease_id for intent in self.work.open_intents()
+            intent.lease_id == lease_id for intent in self.work.intents.open_intents()
         )
 
     def _coming(self) -> dict[str, int]:

@@ -101,12 +101,12 @@ class SitePlan(ABC):
             self.planner,
             policies.admission,
             StepClock(self.work),
-            self.work,
-            self.work,
-            self.work,
-            options.engine,
-            self.pricing,
-            self.work,
+            cloud=self.work.intents,
+            store=self.work,
+            recorder=self.work,
+            options=options.engine,
+            pricing=self.pricing,
+            carrier=self.work.intents,
             penalty=policies.penalty,
         )
         self.work.name_of = lambda number: self.engine.site.hosts[number].name
@@ -262,7 +262,7 @@ class SitePlan(ABC):
                     now=self.clock.now(),
                     leases=tuple(self.work.leases.values()),
                     documents=dict(self.work.documents),
-                    orders=tuple(self.work.open_intents()),
+                    orders=tuple(self.work.intents.open_intents()),
                     hosts=tuple(self.records.hosts.values()),
                     floating_ips=tuple(self.records.floating_ips.values()),
                     site=self.engine.site,
@@ -293,7 +293,7 @@ class SitePlan(ABC):
             self.metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
             self._carry_out(changes, orders)
-        for transfer in self.work.take_transfers():
+        for transfer in self.work.intents.take_transfers():
             self._bring(transfer)
 
     @abstractmethod
@@ -355,7 +355,7 @@ class SitePlan(ABC):
         """Have the cloud follow a change of a lease whose VMs run."""
         assignment = lease.holdings[0].assignment
         now = self.work.now
-        self.work.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
+        self.work.intents.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 
     def pool(self, *, hides_private: bool = False) -> Pool:
         """What there is to choose from.

@@ -60,7 +60,7 @@ class Uninstall:
         for lease_id in live:
             if site.engine.lease(lease_id) is not None:
                 self._leases.delete(context, lease_id, _REASON)
-        busy = {intent.lease_id for intent in site.work.open_intents()}
+        busy = {intent.lease_id for intent in site.work.intents.open_intents()}
         left = len(site.engine.live_leases())
         if not left and not busy:
             self._give_hosts_back(context)

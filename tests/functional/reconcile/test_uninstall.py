@@ -125,7 +125,7 @@ def test_whoever_is_killed_in_the_middle_goes_on(make_service: MakeService) -> N
     second = make_service()
     # One host of two is given back.
     assert wait_until(lambda: not second.site.engine.live_leases(), LIMIT)
-    assert wait_until(lambda: not second.site.work.open_intents(), LIMIT)
+    assert wait_until(lambda: not second.site.work.intents.open_intents(), LIMIT)
     PoolKeeper(second.site).delete_host({}, str(next(iter(second.site.records.hosts))))
     second.site.close()
     third = make_service()

@@ -60,7 +60,7 @@ def test_what_was_noted_before_does_not_count_any_more() -> None:
 def _run(core: Any, lease_id: str) -> None:
     """Have a lease run whose start has come."""
     core.pass_to(core.lease(lease_id).holdings[0].start)
-    assert wait_until(lambda: core.site.work.has_reports, 10)
+    assert wait_until(lambda: core.site.work.intents.has_reports, 10)
     core.site.step()
     assert core.lease(lease_id).active_since is not None
 
