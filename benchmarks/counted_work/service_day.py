@@ -167,7 +167,7 @@ class _Day:
         site = self._service.site
         assert site is not None
         with site.lock:
-            return not site.work.has_reports and not site.work.open_intents()
+            return not site.work.intents.has_reports and not site.work.intents.open_intents()
 
     def _wait_until(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + _PATIENCE

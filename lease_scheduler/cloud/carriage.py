@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Condition, Thread
+from threading import Lock
 
 from lease_scheduler.cloud.driver import Driver, ImageOrder, ImageProgress, StepFailedError, WaitingClock
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -43,43 +44,34 @@ class Carriage:
         self._clock = clock
         self._on_progress = on_progress
         self._interval = interval
-        self._changed = Condition()
+        self._lock = Lock()
         self._running: list[_Running] = []
         self._is_cleared = False
-        self._stopped = False
-        self._thread = Thread(target=self._run, name="images", daemon=True)
+        self._worker = Worker("images", self._look, interval)
 
     def start(self) -> None:
-        """Begin, by removing what an earlier engine has left."""
-        self._thread.start()
+        """Begin; first of all what an engine before has left is removed."""
+        self._worker.start()
 
     def stop(self) -> None:
-        """Stop. The next engine begins anew."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-        if self._thread.is_alive():
-            self._thread.join()
+        """Look at nothing more; whoever leads next begins anew."""
+        self._worker.stop()
 
     def submit(self, order: ImageOrder) -> None:
-        """Have an image transferred."""
-        with self._changed:
+        """Have an image brought."""
+        with self._lock:
             self._running.append(_Running(order))
-            self._changed.notify_all()
+        self._worker.wake()
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                if self._stopped:
-                    return
-                running = list(self._running)
-            if not self._is_cleared:
-                self._clear()
-            over = [each for each in running if self._is_cleared and self._is_over(each)]
-            with self._changed:
-                self._running = [each for each in self._running if each not in over]
-                if not self._stopped:
-                    self._changed.wait(self._pause())
+    def _look(self) -> float | None:
+        with self._lock:
+            running = list(self._running)
+        if not self._is_cleared:
+            self._clear()
+        over = [each for each in running if self._is_cleared and self._is_over(each)]
+        with self._lock:
+            self._running = [each for each in self._running if each not in over]
+            return self._pause()
 
     def _pause(self) -> float | None:
         """Return the real seconds until the next check, or None if there are no orders."""

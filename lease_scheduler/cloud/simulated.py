@@ -12,8 +12,9 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from random import Random
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
@@ -36,6 +37,7 @@ from lease_scheduler.cloud.simulated_hypervisors import SimulatedHypervisors
 from lease_scheduler.cloud.simulated_images import SimulatedImages
 from lease_scheduler.engine.interfaces import EventKind, Operation, OperationKind
 from lease_scheduler.model.lease import LeaseRequest
+from lease_scheduler.worker import Worker
 
 #: Seconds after which to try again to hold capacity that is not free yet.
 _ASK_AGAIN = 1
@@ -92,13 +94,11 @@ class SimulatedCloud:
         self._behaviour = behaviour or CloudBehaviour()
         self._random = Random(self._behaviour.seed)
         self._lock = Lock()
-        self._changed = Event()
-        self._stopped = False
         self._pool: frozenset[str] = frozenset()
         #: Starts of leases that were announced last.
         self.announced: dict[str, int] = {}
         self.ends: dict[str, int | None] = {}
-        self._watcher: Thread | None = None
+        self._watcher: Worker | None = None
         self._told: list[DriverEvent] = []
         self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -261,30 +261,30 @@ class SimulatedCloud:
                 " ON CONFLICT (lease_id) DO UPDATE SET since = excluded.since WHERE work.since IS NULL"
             )
             self._database.execute(query, (order.lease_id, int(need), max(now, due)))
-            self._changed.set()
+            self._look_again()
 
     # -- events of the cloud itself ----------------------------------------------------------------------
 
     def start(self, on_event: Callable[[DriverEvent], None], observer: Observer | None = None) -> None:
         """See ``Driver.start``."""
-        self._stopped = False
-        self._watcher = Thread(target=self._watch, args=(on_event,), name="simulated-cloud", daemon=True)
+        self._watcher = Worker("simulated-cloud", partial(self._watch, on_event), _LONGEST_WAIT)
         self._watcher.start()
 
     def stop(self) -> None:
         """See ``Driver.stop``."""
-        self._stopped = True
-        self._changed.set()
         if self._watcher is not None:
-            self._watcher.join()
+            self._watcher.stop()
             self._watcher = None
 
-    def _watch(self, on_event: Callable[[DriverEvent], None]) -> None:
-        while not self._stopped:
-            self._changed.clear()
-            for event in [*self._ended(), *self._take_told()]:
-                on_event(event)
-            self._changed.wait(self._pause())
+    def _look_again(self) -> None:
+        watcher = self._watcher
+        if watcher is not None:
+            watcher.wake()
+
+    def _watch(self, on_event: Callable[[DriverEvent], None]) -> float | None:
+        for event in [*self._ended(), *self._take_told()]:
+            on_event(event)
+        return self._pause()
 
     def _ended(self) -> list[DriverEvent]:
         with self._lock:
@@ -313,7 +313,7 @@ class SimulatedCloud:
             if event.kind is EventKind.ENDED:
                 self._database.execute("UPDATE leases SET servers = 'none' WHERE id = ?", (event.lease_id,))
             self._told.append(event)
-        self._changed.set()
+        self._look_again()
 
     def footprints(self) -> list[Footprint]:
         """See ``Driver.footprints``."""

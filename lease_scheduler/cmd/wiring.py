@@ -51,6 +51,7 @@ from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.observer import SiteObserver
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.outbox import Outbox
+from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
@@ -326,12 +327,11 @@ class EngineService:
             store,
             self.driver,
             self.clock,
-            self._make_planner,
-            self._policies.admission,
+            SitePolicies(
+                self._make_planner, self._policies.admission, self._policies.make_pricing, self._policies.penalty
+            ),
             service_options(self._conf),
             on_broken,
-            self._policies.make_pricing,
-            self._policies.penalty,
             self._metrics,
         )
 

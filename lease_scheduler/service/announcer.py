@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from threading import Event, Thread
 
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import FLOATING_IP
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -47,25 +47,23 @@ class Announcer:
         self._tell = tell
         self._interval = interval
         self._told: Mapping[str, int] | None = None
-        self._stopping = Event()
-        self._thread = Thread(target=self._run, name="announcer", daemon=True)
+        self._worker = Worker("announcer", self._announce, interval, _log_error, first=interval)
 
     def start(self) -> None:
         """Begin to tell."""
-        self._thread.start()
+        self._worker.start()
 
     def stop(self) -> None:
         """Tell nothing more."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._worker.stop()
 
-    def _run(self) -> None:
-        while not self._stopping.wait(self._interval):
-            try:
-                found = self._look()
-                if found != self._told:
-                    self._tell(found)
-                    self._told = found
-            except Exception:
-                LOG.exception("the cloud could not be told when leases begin; it is tried again")
+    def _announce(self) -> float:
+        found = self._look()
+        if found != self._told:
+            self._tell(found)
+            self._told = found
+        return self._interval
+
+
+def _log_error(error: Exception) -> None:
+    LOG.error("the cloud could not be told when leases begin; it is tried again", exc_info=error)

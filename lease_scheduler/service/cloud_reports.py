@@ -53,8 +53,8 @@ class CloudReports:
             event = CloudEvent(EventKind.FAILED, now, order.lease_id, host, str(error), gives_up=error.gives_up)
         aggregates = {} if error is not None else aggregates_made(self._site.driver, order)
         if aggregates:
-            self._site.work.learn_aggregates(order.lease_id, aggregates)
-        self._site.work.report(intent, event)
+            self._site.work.intents.learn_aggregates(order.lease_id, aggregates)
+        self._site.work.intents.report(intent, event)
         self._wake()
         if isinstance(error, HostsOccupiedError):
             self._occupied_alarm.raise_for(order.lease_id, error, now)
@@ -75,7 +75,7 @@ class CloudReports:
 
     def noticed(self, event: CloudEvent) -> None:
         """Have the engine told of something that no order of a lease waits for."""
-        self._site.work.report(None, event)
+        self._site.work.intents.report(None, event)
         self._wake()
 
     def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:

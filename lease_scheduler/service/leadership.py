@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Event
 from time import monotonic
 from typing import Any, Protocol
 
 from lease_scheduler.model.errors import StoreFullError
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -126,42 +127,38 @@ class Leadership:
         self._heartbeat = heartbeat
         self._silence = Silence(look)
         self._patience = patience
-        self._stopped = Event()
         self._broken = Event()
         self.is_leading = Event()
         self._complaints = _Complaints()
-        self._thread = Thread(target=self._run, name="leadership", daemon=True)
+        self._worker = Worker("leadership", self._try, _PAUSE, self._complaints.tell)
 
     def start(self) -> None:
         """Begin to try."""
-        self._thread.start()
+        self._worker.start()
 
     def stop(self) -> None:
-        """Stop to lead, and do not try again."""
-        self._stopped.set()
+        """Stop leading, and do not try again."""
+        self._worker.ask_to_stop()
         self._broken.set()
-        self._thread.join()
+        self._worker.join()
 
     def wait_for_stop(self, seconds: float) -> None:
         """Wait, unless it is told to stop."""
-        self._stopped.wait(seconds)
+        self._worker.wait_for_stop(seconds)
 
-    def _run(self) -> None:
-        while not self._stopped.is_set():
-            pause = _PAUSE
+    def _try(self) -> float:
+        """Lead until that ends, if it can; return the pause until it is tried again."""
+        pause = _PAUSE
+        self._take()
+        if self._has_lock or self._silence.seconds() > self._patience:
             try:
-                self._take()
-                if self._has_lock or self._silence.seconds() > self._patience:
-                    try:
-                        self._lead_until_broken()
-                    finally:
-                        self._give_back()
-                    if self._is_deposed():
-                        pause = _PAUSE_OF_THE_DEPOSED
-                self._complaints.forget()
-            except Exception as error:
-                self._complaints.tell(error)
-            self._stopped.wait(pause)
+                self._lead_until_broken()
+            finally:
+                self._give_back()
+            if self._is_deposed():
+                pause = _PAUSE_OF_THE_DEPOSED
+        self._complaints.forget()
+        return pause
 
     def _take(self) -> None:
         if not self._has_lock:
@@ -188,7 +185,7 @@ class Leadership:
 
     def _lead_until_broken(self) -> None:
         self._broken.clear()
-        if self._stopped.is_set():
+        if self._worker.is_stopping:
             return
         if not self._has_lock:
             LOG.warning("whoever has the lock gives no sign of life; this engine leads without it")
@@ -209,27 +206,26 @@ class Leadership:
 
         That is done by a thread of its own, because to build a large plan takes long.
         """
-        over = Event()
 
-        def beat() -> None:
-            while not over.wait(_PAUSE):
-                try:
-                    alive = self._heartbeat()
-                except Exception as error:
-                    LOG.warning("this engine can give no sign of life: %s", error)
-                    alive = False
-                if not alive:
-                    LOG.warning("this engine may not go on to lead")
-                    self._broken.set()
-                    return
-                with suppress(Exception):
-                    # Who leads without the lock takes it as soon as it is free, so that others do not.
-                    self._take()
+        def beat() -> float:
+            try:
+                alive = self._heartbeat()
+            except Exception as error:
+                LOG.warning("this engine can give no sign of life: %s", error)
+                alive = False
+            if not alive:
+                LOG.warning("this engine may not go on to lead")
+                self._broken.set()
+                worker.ask_to_stop()
+                return _PAUSE
+            with suppress(Exception):
+                # An engine that leads without the lock takes it as soon as it is free, so that others do not.
+                self._take()
+            return _PAUSE
 
-        thread = Thread(target=beat, name="heartbeat", daemon=True)
-        thread.start()
+        worker = Worker("heartbeat", beat, _PAUSE, first=_PAUSE)
+        worker.start()
         try:
             yield
         finally:
-            over.set()
-            thread.join()
+            worker.stop()

@@ -55,7 +55,7 @@ class LeaseDocuments:
     def put(self, document: LeaseDocument) -> None:
         """Keep a document, and tell its consumer of the end of the lease in time."""
         self._site.work.put_document(document)
-        self._site.before_end.note(document)
+        self._site.before_end.note(document.lease_id)
 
     def terms(self, lease: Document) -> Terms:
         """The terms that a new lease asks for.

@@ -24,8 +24,8 @@ from lease_scheduler.service.enforcement.bounds import PERIOD, check_offers
 from lease_scheduler.service.enforcement.proposals import change_proposal, new_proposal
 from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before_end
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
-from lease_scheduler.service.refusals import alternatives, refusals
-from lease_scheduler.service.server_groups import ServerGroups
+from lease_scheduler.service.refusals import alternatives
+from lease_scheduler.service.server_groups import ServerGroups, are_wanted
 from lease_scheduler.service.site_engine import SiteEngine
 from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
 
@@ -83,44 +83,56 @@ class Leases:
         return self._make(context, lease, offered=True)
 
     def _make(self, context: Document, lease: Document, *, offered: bool) -> Document:
-        expires = context.get("expires")
-        enforcement = self._enforcement
-        self._site.images.learn(lease.get("servers") or ())
-        with enforcement.one_at_a_time(lease["project_id"], expires), ExitStack() as asked:
-            if enforcement.is_on and not lease.get("maintenance"):
-                proposal = self._proposal(context, lease, offered=offered)
+        enforcement, site = self._enforcement, self._site
+        site.images.learn(lease.get("servers") or ())
+        with enforcement.one_at_a_time(lease["project_id"], context.get("expires")), ExitStack() as asked:
+            is_asked = enforcement.is_on and not lease.get("maintenance")
+            groups: list[str] = []
+            # What takes long is done outside of a transaction, and the plan goes on meanwhile: filters are asked, and
+            # the cloud makes groups. So the terms are made once more afterwards, from what there is then.
+            if is_asked or are_wanted(lease):
+                with site.request(context):
+                    is_new = not self._is_known(lease)
+                    proposal = self._proposal(lease, offered=offered) if is_new and is_asked else None
                 if proposal is not None:
-                    # Outside of a transaction: filters may take long, and the plan goes on meanwhile.
                     asked.enter_context(enforcement.creation(context, proposal))
-            # So may the cloud, which makes the groups.
-            lease, groups = self._groups.given(lease, expires)
+                if is_new:
+                    lease, groups = self._groups.given(lease)
             try:
-                with self._site.transaction(expires), refusals(context):
-                    return self._create(lease, offered=offered)
+                with site.request(context):
+                    if self._is_known(lease):
+                        return self._made_before(lease, offered=offered)
+                    return self._create(lease, self._documents.terms(lease), offered=offered)
             except BaseException:
                 if groups:
                     self._groups.remove(groups)
                 raise
 
-    def _proposal(self, context: Document, lease: Document, *, offered: bool) -> Proposal | None:
-        """What filters are asked about; none if the lease is there already, because it is asked for a second time.
+    def _is_known(self, lease: Document) -> bool:
+        """Whether a lease was made before, and is asked for again because the answer was lost; it may be over."""
+        return lease["id"] in self._site.work.leases or self._site.store.has_lease(lease["id"])
+
+    def _made_before(self, lease: Document, *, offered: bool) -> Document:
+        """Return the answer for a lease that is asked for again."""
+        again = self._site.work.leases.get(lease["id"])
+        return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
+
+    def _proposal(self, lease: Document, *, offered: bool) -> Proposal:
+        """Return what filters are asked about.
 
         :raises RefusedError: there is no place, so there is nothing to ask
         """
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
-            if lease["id"] in site.work.leases:
-                return None
-            terms = self._documents.terms(lease)
-            found = site.engine.quote(terms.request, terms.least)
-            if found.price is not None and found.refusal is not None:
-                # The policy is to know that it was turned down.
-                self._create(lease, offered=offered)
-            if found.refusal is not None:
-                self._note_missed(terms)
-                raise NoPlaceError(found.refusal)
-            assert found.lease is not None
-            return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
+        terms = self._documents.terms(lease)
+        found = site.engine.quote(terms.request, terms.least)
+        if found.price is not None and found.refusal is not None:
+            # The policy is to know that it was turned down.
+            self._create(lease, terms, offered=offered)
+        if found.refusal is not None:
+            self._note_missed(terms)
+            raise NoPlaceError(found.refusal)
+        assert found.lease is not None
+        return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
 
     def _note_missed(self, terms: Terms) -> None:
         """Note what a lease for which there is no place would have been worth, if its consumer says so."""
@@ -130,13 +142,8 @@ class Leases:
             missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
             work.changes.revenue.append(missed)
 
-    def _create(self, lease: Document, *, offered: bool) -> Document:
+    def _create(self, lease: Document, terms: Terms, *, offered: bool) -> Document:
         site = self._site
-        if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
-            # Asked for a second time, because the first answer was lost; it may be over by now.
-            again = site.work.leases.get(lease["id"])
-            return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
-        terms = self._documents.terms(lease)
         if offered:
             self._check_offers(terms.document.project_id)
         before = dict(site.work.leases) if offered else {}
@@ -151,7 +158,8 @@ class Leases:
         except InvalidValueError as error:
             del site.work.documents[terms.document.lease_id]
             raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
-        site.engine.step()
+        # The answer is whether it was admitted and placed.
+        site.settle()
         made = site.work.leases[terms.request.lease_id]
         if made.state is LeaseState.REJECTED_BY_USER:
             raise RefusedError(409, made.reason, "max_price")
@@ -221,7 +229,7 @@ class Leases:
         """What ``create`` would come to."""
         site = self._site
         self._site.images.learn(lease.get("servers") or ())
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.inquiry(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is not None or found.lease is None:
@@ -248,7 +256,7 @@ class Leases:
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
         """Terms near those of a lease that could be had, nearest first; none if it can itself."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.inquiry(context):
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
             if found.refusal is None:
@@ -264,14 +272,14 @@ class Leases:
         :param trust_id: a trust for a lease that has none and needs one, as it was offered in place of another one
         :raises RefusedError: it is not held, or not any more
         """
-        site, expires = self._site, context.get("expires")
-        with site.transaction(expires):
+        site = self._site
+        with site.inquiry(context):
             self._check_offered(lease_id)
             asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
         # Outside of a transaction, as it may take long.
         groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
         try:
-            with site.transaction(expires), refusals(context):
+            with site.request(context):
                 self._check_offered(lease_id)
                 document = site.work.documents[lease_id].with_term("server_group_id", groups)
                 if trust_id is not None:
@@ -280,7 +288,8 @@ class Leases:
                 # Before the lease may begin, which takes both.
                 self._documents.put(document)
                 site.engine.accept(lease_id)
-                site.engine.step()
+                # The notification tells the state that follows.
+                site.settle()
                 site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
                 return {"lease_id": lease_id}
         except BaseException:
@@ -294,10 +303,9 @@ class Leases:
 
         :raises RefusedError: it is not held, or not any more
         """
-        with self._site.transaction(context.get("expires")), refusals(context):
+        with self._site.request(context):
             self._check_offered(lease_id)
             self._site.engine.reject(lease_id)
-            self._site.engine.step()
             return {}
 
     @answers(EngineRequests.counter_offer)
@@ -306,16 +314,15 @@ class Leases:
 
         :raises RefusedError: it is not held, or there is no place for the terms; it is held as before
         """
-        expires = context.get("expires")
         enforcement = self._enforcement
-        with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
+        with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
             if enforcement.is_on:
-                with self._site.transaction(expires), refusals(context):
+                with self._site.inquiry(context):
                     lease, document = self._documents.expected(lease_id, changes)
                     request = self._documents.new_terms(lease, document, changes)[0]
                     change = change_proposal(self._site, lease_id, changes, request)
                 enforcement.check_update(context, change)
-            with self._site.transaction(expires), refusals(context):
+            with self._site.request(context):
                 return self._counter(lease_id, changes)
 
     def _counter(self, lease_id: str, changes: Document) -> Document:
@@ -325,7 +332,6 @@ class Leases:
         request, terms = self._documents.new_terms(lease, document, changes)
         least = terms.least if changes.get("reservations") else None
         value = site.engine.counter(lease_id, request, least)
-        site.engine.step()
         updated = numbered(
             replace(self._documents.renewed(document, terms, changes), updated_at=site.work.now), value.request
         )
@@ -356,9 +362,8 @@ class Leases:
             self._site.images.learn(self._documents.of(lease_id).servers)
         if not self._enforcement.is_on or not set(changes) - {"name", "version"}:
             return self._update(context, lease_id, changes)
-        expires = context.get("expires")
-        with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, expires):
-            with self._site.transaction(expires), refusals(context):
+        with self._enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
+            with self._site.inquiry(context):
                 lease, document = self._documents.expected(lease_id, changes)
                 request = (
                     self._documents.new_terms(lease, document, changes)[0] if set(changes) & _TERMS else lease.request
@@ -370,7 +375,7 @@ class Leases:
 
     def _update(self, context: Document, lease_id: str, changes: Document) -> Document:
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.request(context):
             lease, document = self._documents.expected(lease_id, changes)
             updated = replace(
                 document,
@@ -402,7 +407,7 @@ class Leases:
         :raises RefusedError: there is no such live lease, or a term cannot be changed
         """
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.inquiry(context):
             lease, document = self._documents.expected(lease_id, changes)
             request, terms = self._documents.new_terms(lease, document, changes)
             least = terms.least if changes.get("reservations") else None
@@ -435,7 +440,6 @@ class Leases:
         change = site.engine.change(lease.lease_id, request, least=terms.least if named else None)
         self._follow(change)
         self._note_price(lease, change.after)
-        site.engine.step()
         return change.after, numbered(self._documents.renewed(document, terms, changes), change.after.request)
 
     def _follow(self, change: Change) -> None:
@@ -449,17 +453,16 @@ class Leases:
     @answers(EngineRequests.end_lease)
     def end(self, context: Document, lease_id: str) -> Document:
         """The lease is done before its time."""
-        with self._site.transaction(context.get("expires")), refusals(context):
+        with self._site.request(context):
             self._documents.of(lease_id)
             self._site.engine.end(lease_id)
-            self._site.engine.step()
             return {}
 
     @answers(EngineRequests.delete_lease)
     def delete(self, context: Document, lease_id: str, reason: str) -> Document:
         """Cancel what is left of a lease and take it from the lists."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.request(context):
             if lease_id not in site.work.leases:
                 site.work.changes.deleted[lease_id] = site.work.now
                 return {}
@@ -467,7 +470,8 @@ class Leases:
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             site.engine.cancel(lease_id, reason or "deleted by its consumer")
-            site.engine.step()
+            # The notification tells the state that follows.
+            site.settle()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
         return {}
 
@@ -475,9 +479,9 @@ class Leases:
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         """Other hosts instead of the named ones (ids or names)."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.request(context):
             self._documents.of(lease_id)
-            by_id = {str(host_id): host.name for host_id, host in site.hosts.items()}
+            by_id = {str(host_id): host.name for host_id, host in site.records.hosts.items()}
             names = frozenset(by_id.get(host, host) for host in hosts_away)
             if context.get("sees_site"):
                 unknown = names - set(by_id.values())
@@ -490,14 +494,13 @@ class Leases:
                 if not names <= own:
                     raise RefusedError(404, f"the lease is not on host {sorted(set(hosts_away) - own)[0]}", "hosts")
             self._follow(site.engine.move(lease_id, names))
-            site.engine.step()
             return {"lease_id": lease_id}
 
     @answers(EngineRequests.availability)
     def availability(self, context: Document, query: Document) -> Document:
         """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
         site = self._site
-        with site.transaction(context.get("expires")), refusals(context):
+        with site.inquiry(context):
             pool = site.pool(hides_private=not context.get("sees_site"))
             node_set: NodeSet = node_set_of({**query["nodes"], "count": query["count"]}, pool, "nodes")
             found = site.engine.room(node_set, query["start"], query["end"], query["duration"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from threading import Event, Thread
 
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.interfaces import ServiceStore
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -28,36 +28,27 @@ class Outbox:
         self._store = store
         self._send = send
         self._on_sent = on_sent
-        self._wake = Event()
-        self._stopped = False
-        self._thread = Thread(target=self._run, name="outbox", daemon=True)
-        self._thread.start()
+        self._worker = Worker("outbox", self._send_all, _PAUSE, _log_error, first=_PAUSE)
+        self._worker.start()
 
     def wake(self) -> None:
         """Something was written."""
-        self._wake.set()
+        self._worker.wake()
 
     def stop(self) -> None:
         """Send no more; what waits is sent by the next engine."""
-        self._stopped = True
-        self._wake.set()
-        self._thread.join()
+        self._worker.stop()
 
-    def _run(self) -> None:
-        while not self._stopped:
-            self._wake.wait(_PAUSE)
-            self._wake.clear()
-            try:
-                while not self._stopped and self._send_some():
-                    pass
-            except Exception:
-                LOG.warning("notifications could not be sent; trying again in %s s", _PAUSE, exc_info=True)
+    def _send_all(self) -> float:
+        while not self._worker.is_stopping and self._send_some():
+            pass
+        return _PAUSE
 
     def _send_some(self) -> bool:
         sent = []
         try:
             for message_id, message in self._store.waiting_messages():
-                if self._stopped:
+                if self._worker.is_stopping:
                     break
                 self._send(message)
                 sent.append(message_id)
@@ -66,3 +57,7 @@ class Outbox:
                 self._store.forget_messages(sent)
                 self._on_sent(len(sent))
         return bool(sent)
+
+
+def _log_error(error: Exception) -> None:
+    LOG.warning("notifications could not be sent; trying again in %s s", _PAUSE, exc_info=error)

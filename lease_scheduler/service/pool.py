@@ -66,7 +66,7 @@ class PoolKeeper:
         wanted = str(host["name"]) if host.get("name") else self._name_of(str(host.get("id", "")))
         properties = _properties({key: value for key, value in host.items() if key not in ("name", "id", "trust_id")})
         hypervisors = self._hypervisors([wanted])
-        with site.transaction(context.get("expires")):
+        with site.request(context):
             (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
         site.follow_pool()
         return {"host_id": host_id}
@@ -83,7 +83,7 @@ class PoolKeeper:
         :raises RefusedError: as for one
         """
         hypervisors = self._hypervisors(names)
-        with self._site.transaction(context.get("expires")):
+        with self._site.request(context):
             host_ids = self._register(hypervisors, {}, None)
         self._site.follow_pool()
         return {"host_ids": host_ids}
@@ -102,28 +102,25 @@ class PoolKeeper:
         self, hypervisors: Sequence[Hypervisor], properties: Mapping[str, str], trust_id: str | None
     ) -> list[str]:
         site = self._site
-        taken = {host.name for host in site.hosts.values()}
+        taken = {host.name for host in site.records.hosts.values()}
         for hypervisor in hypervisors:
             if hypervisor.name in taken:
                 raise RefusedError(409, f"host {hypervisor.name} is in the pool already", "name")
             taken.add(hypervisor.name)
-        first = max([*site.hosts, site.last_host_id], default=0) + 1
         records = [
             _record(host_id, hypervisor, properties, site.work.now, trust_id)
-            for host_id, hypervisor in enumerate(hypervisors, start=first)
+            for host_id, hypervisor in zip(site.records.next_host_ids(len(hypervisors)), hypervisors, strict=True)
         ]
-        site.last_host_id = first + len(records) - 1
         for record in records:
-            site.put_host(record)
+            site.records.put_host(record)
         site.change_site()
-        site.engine.step()
         return [str(record.host_id) for record in records]
 
     def discover(self) -> None:
         """Take in the hosts that an operator has put into the pool in the cloud; who has servers is left out."""
         site = self._site
         try:
-            names = site.driver.pool() - {host.name for host in list(site.hosts.values())}
+            names = site.driver.pool() - {host.name for host in list(site.records.hosts.values())}
             found = [each for each in site.driver.hypervisors(names) if names]
         except Exception:
             LOG.exception("the cloud could not be asked for new hosts; it is tried again")
@@ -133,7 +130,7 @@ class PoolKeeper:
                 LOG.warning("host %s is not taken into the pool: it has servers", hypervisor.name)
                 continue
             with site.transaction():
-                if all(host.name != hypervisor.name for host in site.hosts.values()):
+                if all(host.name != hypervisor.name for host in site.records.hosts.values()):
                     LOG.info("host %s is taken into the pool", hypervisor.name)
                     self._register([hypervisor], {}, None)
 
@@ -143,18 +140,17 @@ class PoolKeeper:
         found = {each.name: each for each in site.driver.hypervisors(names)}
         with site.transaction():
             changed = False
-            for host in list(site.hosts.values()):
+            for host in list(site.records.hosts.values()):
                 if host.name not in found:
                     continue
                 now = _record(host.host_id, found[host.name], host.properties, host.created_at, host.trust_id)
                 current = replace(now, reservable=host.reservable, out_until=host.out_until, updated_at=host.updated_at)
                 if current != host:
                     LOG.info("host %s has changed: %s", host.name, dict(current.capacity))
-                    site.put_host(replace(current, updated_at=site.work.now))
+                    site.records.put_host(replace(current, updated_at=site.work.now))
                     changed = True
             if changed:
                 site.change_site()
-                site.engine.step()
 
     @answers(EngineRequests.update_host)
     def update_host(self, context: Document, host_id: str, values: Document) -> Document:
@@ -163,7 +159,7 @@ class PoolKeeper:
         :raises RefusedError: a lease was chosen by a property that would change
         """
         site = self._site
-        with site.transaction(context.get("expires")):
+        with site.request(context):
             host = self._host(host_id)
             reservable = values.get("reservable", host.reservable)
             changes = {key: value for key, value in values.items() if key not in ("name", "reservable")}
@@ -178,10 +174,9 @@ class PoolKeeper:
             updated = replace(
                 host, properties={**kept, **given}, reservable=_truth(reservable), updated_at=site.work.now
             )
-            site.put_host(updated)
+            site.records.put_host(updated)
             if updated.reservable != host.reservable:
                 site.change_site()
-                site.engine.step()
             return {"host_id": host_id}
 
     def _refuse_if_needed(self, host: HostRecord, changed: set[str]) -> None:
@@ -206,7 +201,7 @@ class PoolKeeper:
         :raises RefusedError: a lease holds it, now or later
         """
         site = self._site
-        with site.transaction(context.get("expires")):
+        with site.request(context):
             host = self._host(host_id)
             number = site.store.units.number(host_id)
             holders = [
@@ -216,15 +211,13 @@ class PoolKeeper:
             ]
             if holders:
                 raise RefusedError(409, f"host {host.name} is held by lease {holders[0]}; move or delete it first")
-            del site.hosts[host.host_id]
-            site.work.changes.hosts[host.host_id] = None
+            site.records.remove_host(host.host_id)
             site.change_site()
-            site.engine.step()
         site.follow_pool()
         return {}
 
     def _host(self, host_id: str) -> HostRecord:
-        host = self._site.hosts.get(int(host_id)) if host_id.isdigit() else None
+        host = self._site.records.hosts.get(int(host_id)) if host_id.isdigit() else None
         if host is None:
             raise RefusedError(404, f"there is no host {host_id} in the pool")
         return host
@@ -233,11 +226,10 @@ class PoolKeeper:
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
         """Show a property to everybody, or to administrators only."""
         site = self._site
-        with site.transaction(context.get("expires")):
-            if not any(name in host.properties for host in site.hosts.values()):
+        with site.request(context):
+            if not any(name in host.properties for host in site.records.hosts.values()):
                 raise RefusedError(404, f"no host has a property {name}", "name")
-            site.private_properties[resource_type, name] = private
-            site.work.changes.private_properties[resource_type, name] = private
+            site.records.set_private(resource_type, name, private)
             return {}
 
     # -- floating IPs ----------------------------------------------------------------------------------------
@@ -254,14 +246,12 @@ class PoolKeeper:
             address = str(ipaddress.ip_address(text))
         except ValueError as error:
             raise RefusedError(400, f"{text} is not an IP address", "floating_ip_address") from error
-        with site.transaction(context.get("expires")):
-            if any(known.floating_ip_address == address for known in site.floating_ips.values()):
+        with site.request(context):
+            if any(known.floating_ip_address == address for known in site.records.floating_ips.values()):
                 raise RefusedError(409, f"floating IP {address} is in the pool already", "floating_ip_address")
             record = FloatingIpRecord(str(uuid4()), values["floating_network_id"], address, site.work.now)
-            site.floating_ips[record.floating_ip_id] = record
-            site.work.changes.floating_ips[record.floating_ip_id] = record
+            site.records.put_floating_ip(record)
             site.change_site()
-            site.engine.step()
             return {"floatingip_id": record.floating_ip_id}
 
     @answers(EngineRequests.delete_floatingip)
@@ -271,17 +261,15 @@ class PoolKeeper:
         :raises RefusedError: a lease holds it, now or later
         """
         site = self._site
-        with site.transaction(context.get("expires")):
-            record = site.floating_ips.get(floatingip_id)
+        with site.request(context):
+            record = site.records.floating_ips.get(floatingip_id)
             if record is None:
                 raise RefusedError(404, f"there is no floating IP {floatingip_id} in the pool")
             number = site.store.units.number(floatingip_id)
             if any(number in r.assignment for lease in site.engine.live_leases() for r in lease.holdings):
                 raise RefusedError(409, f"floating IP {record.floating_ip_address} is held by a lease")
-            del site.floating_ips[floatingip_id]
-            site.work.changes.floating_ips[floatingip_id] = None
+            site.records.remove_floating_ip(floatingip_id)
             site.change_site()
-            site.engine.step()
             return {}
 
 

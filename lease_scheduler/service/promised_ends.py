@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from threading import Condition, Thread
+from threading import Lock
 
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -35,61 +36,55 @@ class PromisedEnds:
 
     def __init__(self, tell: Callable[[Mapping[str, int | None]], None]) -> None:
         self._tell = tell
-        self._changed = Condition()
+        self._lock = Lock()
         self._told: dict[str, int | None] = {}
         self._pending: dict[str, int | None] = {}
-        self._stopped = False
-        self._thread = Thread(target=self._run, name="promised-ends", daemon=True)
+        self._pause = _FIRST_PAUSE
+        self._worker = Worker("promised-ends", self._tell_changed, _LONGEST_PAUSE)
 
     def start(self, leases: Iterable[Lease]) -> None:
         """Begin to tell.
 
         :param leases: the live ones; an engine that led before may have told other ends of them
         """
-        with self._changed:
+        with self._lock:
             self._pending |= {
                 lease.lease_id: promised_end(lease)
                 for lease in leases
                 if lease.active_since is not None or lease.state in _RESUMING
             }
-        self._thread.start()
+        self._worker.start()
 
     def note(self, lease: Lease) -> None:
         """Have the cloud told if the end of a lease is another one now."""
         lease_id, end = lease.lease_id, promised_end(lease)
-        with self._changed:
+        with self._lock:
             if lease.is_final:
                 self._pending.pop(lease_id, None)
                 self._told.pop(lease_id, None)
             elif self._pending.get(lease_id, self._told.get(lease_id)) != end:
                 self._pending[lease_id] = end
-                self._changed.notify_all()
+                self._worker.wake()
 
     def stop(self) -> None:
         """Tell nothing more."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._worker.stop()
 
-    def _run(self) -> None:
-        pause = _FIRST_PAUSE
-        while True:
-            with self._changed:
-                while not self._pending and not self._stopped:
-                    self._changed.wait()
-                if self._stopped:
-                    return
-                ends, self._pending = self._pending, {}
-                # Noted while they are told, they count as changed.
-                self._told |= ends
-            try:
-                self._tell(ends)
-                pause = _FIRST_PAUSE
-            except Exception:
-                LOG.warning("the cloud could not be told when leases end; it is tried again", exc_info=True)
-                with self._changed:
-                    self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
-                    self._changed.wait_for(lambda: self._stopped, pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+    def _tell_changed(self) -> float | None:
+        with self._lock:
+            ends, self._pending = self._pending, {}
+            # Noted while they are told, they count as changed.
+            self._told |= ends
+        if not ends:
+            return None
+        try:
+            self._tell(ends)
+            self._pause = _FIRST_PAUSE
+        except Exception:
+            LOG.warning("the cloud could not be told when leases end; it is tried again", exc_info=True)
+            with self._lock:
+                self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
+            # Other ends do not hurry a cloud that does not answer.
+            self._worker.wait_for_stop(self._pause)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return 0.0

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from threading import Event, Lock, Thread
+from threading import Lock
 
 from lease_scheduler.cloud.differences import Difference, Problem
 from lease_scheduler.cloud.driver import Expectation
@@ -23,6 +23,7 @@ from lease_scheduler.service.reconcile import (
 )
 from lease_scheduler.service.repairs import Repairs
 from lease_scheduler.service.site_plan import SitePlan
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -41,32 +42,39 @@ class Reconciler:
         self._watch = watch
         self._repairs = Repairs(site.driver, site.engine, site.work, is_busy)
         self._pool_lock = Lock()
+        #: Held while leases and cloud are compared.
+        self._comparing = Lock()
         #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
         self.discover: Callable[[], None] | None = None
-        self._stopping = Event()
-        self._thread = Thread(target=self._reconcile_now_and_then, name="reconcile", daemon=True)
+        self._is_watched = False
+        self._worker = Worker("reconcile", self._reconcile_now_and_then, site.options.reconcile_interval)
 
     def start(self) -> None:
         """Compare and repair from now on, at first before the driver tells anything."""
-        self._thread.start()
+        self._worker.start()
 
     def ask_to_stop(self) -> None:
         """Begin no other comparison."""
-        self._stopping.set()
+        self._worker.ask_to_stop()
 
     def join(self) -> None:
         """Wait for the comparison that is being made, if any."""
-        if self._thread.is_alive():
-            self._thread.join()
+        self._worker.join()
 
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
         """Compare intents, leases and cloud, and repair what differs.
 
+        One comparison waits for another: the older would take back what the newer has found.
+
         :param dry_run: whether nothing is repaired
         """
+        with self._comparing:
+            return self._compare(dry_run=dry_run)
+
+    def _compare(self, *, dry_run: bool) -> Reconciliation:
         began = time.perf_counter()
         with self._site.lock:
-            before, pool = self._leases(), [host.name for host in self._site.hosts.values()]
+            before, pool = self._leases(), [host.name for host in self._site.records.hosts.values()]
         expected = expectations(before)
         # The cloud may take its time; the plan goes on meanwhile.
         footprints = list(self._site.driver.footprints())
@@ -79,7 +87,6 @@ class Reconciler:
             repaired = count(actions)
             if not dry_run:
                 repaired.update(self._repairs.plan(actions, differences))
-                self._site.engine.step()
         if not dry_run:
             repaired.update(self._repair({each.order.lease_id: each for each in expected}, differences))
             self._site.metrics.reconciled(repaired, time.perf_counter() - began, time.time())
@@ -88,7 +95,7 @@ class Reconciler:
 
     def _leases(self) -> Leases:
         """The live leases as they are now."""
-        intents = self._site.work.open_intents()
+        intents = self._site.work.intents.open_intents()
         live = {lease.lease_id: lease for lease in self._site.engine.live_leases()}
         begun = {intent.lease_id for intent in intents}
         busy = begun | {lease_id for lease_id in live if self._is_busy(lease_id)}
@@ -115,32 +122,31 @@ class Reconciler:
             repaired["removed"] += self._site.driver.remove_left_over(left_over, live)
         return repaired
 
-    def _reconcile_now_and_then(self) -> None:
-        """The thread that looks whether leases and cloud still agree, at first before the driver tells anything."""
+    def _reconcile_now_and_then(self) -> float:
+        """Look whether leases and cloud still agree, the first time before the driver tells anything."""
         try:
             self._try_to_reconcile()
-            if not self._stopping.is_set() and not self._watches():
-                return
-            while not self._stopping.wait(self._site.options.reconcile_interval):
-                self._try_to_reconcile()
         except EngineUnavailableError:
-            return
+            self._worker.ask_to_stop()
+        if not self._is_watched and not self._worker.is_stopping:
+            self._begin_to_watch()
+        return self._site.options.reconcile_interval
 
-    def _watches(self) -> bool:
-        """Have the driver tell what happens; return whether it does. An engine that hears nothing must not lead."""
+    def _begin_to_watch(self) -> None:
+        """Have the driver tell what happens. An engine that hears nothing must not lead."""
         try:
             self._watch()
+            self._is_watched = True
         except Exception:
             LOG.exception("what happens in the cloud cannot be seen; the plan is built anew")
             self._site.break_off()
-            return False
-        return True
+            self._worker.ask_to_stop()
 
     def follow_pool(self) -> None:
         """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
         with self._pool_lock:
             with self._site.lock:
-                names = [host.name for host in self._site.hosts.values()]
+                names = [host.name for host in self._site.records.hosts.values()]
             try:
                 self._site.driver.set_pool(names)
             except Exception:

@@ -61,12 +61,12 @@ class Repairs:
         counts: Counter[str] = Counter()
         for lease_id, action in actions.items():
             if action is Action.DESTROY:
-                self._work.discard(lease_id, self._work.now)
+                self._work.intents.discard(lease_id, self._work.now)
             elif action is Action.ADJUST:
                 self._adjust(lease_id)
             else:
                 kind, reason = _WHAT_IS_GONE[action]
-                self._work.report(None, CloudEvent(kind, self._work.now, lease_id, reason=reason))
+                self._work.intents.report(None, CloudEvent(kind, self._work.now, lease_id, reason=reason))
         for lease_id in sorted(to_adjust(differences) - actions.keys()):
             lease = self._engine.lease(lease_id)
             if lease is not None and lease.active_since is not None and not self._is_busy(lease_id):
@@ -81,7 +81,7 @@ class Repairs:
         lease = self._engine.lease(lease_id)
         assert lease is not None
         now = self._work.now
-        self._work.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
+        self._work.intents.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
 
     def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference]) -> None:
         """Capacity of a lease that somebody else has is told of as a failed host is, until it is held again."""

@@ -38,7 +38,7 @@ class SeriesKeeper:
         """
         site = self._site
         first, starts = series["lease"], series["starts"]
-        with site.transaction(context.get("expires")):
+        with site.request(context):
             record = SeriesRecord(
                 series_id=series["id"],
                 project_id=series["project_id"],
@@ -49,7 +49,7 @@ class SeriesKeeper:
                 planned_until=starts[-1],
                 created_at=site.work.now,
             )
-            self._keep(record)
+            site.records.put_series(record)
         made: list[str] = []
         refused: list[Document] = []
         last: RefusedError | None = None
@@ -62,7 +62,7 @@ class SeriesKeeper:
                 refused.append({"start": start, "message": error.message})
         if not made and last is not None:
             with site.transaction():
-                self._keep(replace(record, deleted_at=site.work.now))
+                site.records.put_series(replace(record, deleted_at=site.work.now))
             raise last
         return {"series_id": series["id"], "leases": made, "refused": refused}
 
@@ -70,7 +70,7 @@ class SeriesKeeper:
     def delete(self, context: Document, series_id: str) -> Document:
         """End a series: its leases that have not begun are deleted."""
         site = self._site
-        record = site.series.get(series_id)
+        record = site.records.series.get(series_id)
         if record is None:
             raise RefusedError(404, f"there is no series {series_id}")
         waiting = [
@@ -80,16 +80,9 @@ class SeriesKeeper:
         ]
         for lease_id in waiting:
             self._leases.delete(context, lease_id, "its series was deleted")
-        with site.transaction(context.get("expires")):
-            self._keep(replace(record, deleted_at=site.work.now))
+        with site.request(context):
+            site.records.put_series(replace(record, deleted_at=site.work.now))
         return {}
-
-    def _keep(self, record: SeriesRecord) -> None:
-        self._site.work.changes.series[record.series_id] = record
-        if record.deleted_at is None:
-            self._site.series[record.series_id] = record
-        else:
-            self._site.series.pop(record.series_id, None)
 
 
 def occurrence(first: Document, series_id: str, start: int) -> Document:

@@ -21,17 +21,13 @@ class ServerGroups:
     def __init__(self, site: SiteEngine) -> None:
         self._site = site
 
-    def given(self, lease: Document, expires: float | None) -> tuple[Document, list[str]]:
-        """A new lease with the groups of its servers, which its consumer is told at once, and their ids.
+    def given(self, lease: Document) -> tuple[Document, list[str]]:
+        """Return a new lease with the groups of its servers, which its project is told at once, and their ids.
 
         :raises EngineUnavailableError: the cloud does not answer
         """
-        site = self._site
-        if not _are_wanted(lease):
+        if not are_wanted(lease):
             return lease, []
-        with site.transaction(expires):
-            if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
-                return lease, []
         made = self._make(lease)
         reservations = [
             {**each, "server_group_id": made[each["id"]]} if each["id"] in made else each
@@ -46,7 +42,7 @@ class ServerGroups:
         """
         without = [each for each in lease["reservations"] if each.get("server_group_id") is None]
         wanted = {**lease, "reservations": without}
-        return self._make(wanted) if _are_wanted(wanted) else {}
+        return self._make(wanted) if are_wanted(wanted) else {}
 
     def _make(self, lease: Document) -> dict[str, str]:
         try:
@@ -65,5 +61,6 @@ class ServerGroups:
             LOG.exception("the server groups of a lease that was refused could not be removed")
 
 
-def _are_wanted(lease: Document) -> bool:
+def are_wanted(lease: Document) -> bool:
+    """Return whether a lease asks for server groups."""
     return any(each.get("affinity") is not None for each in lease["reservations"])

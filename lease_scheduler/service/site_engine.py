@@ -9,8 +9,6 @@ from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.cloud.executor import Executor
 from lease_scheduler.cloud.observations import Observer
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.announcer import Announcer, coming
 from lease_scheduler.service.cloud_reports import CloudReports
@@ -19,10 +17,11 @@ from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
+from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.promised_ends import PromisedEnds
 from lease_scheduler.service.reconcile import Reconciliation
 from lease_scheduler.service.reconciler import Reconciler
-from lease_scheduler.service.site_plan import MakePlanner, MakePricing, SitePlan, no_prices
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.timer import Timer
 
 
@@ -39,17 +38,12 @@ class SiteEngine(SitePlan):
         store: ServiceStore,
         driver: Driver,
         clock: WaitingClock,
-        make_planner: MakePlanner,
-        admission: AdmissionPolicy,
+        policies: SitePolicies,
         options: ServiceOptions,
         on_broken: Callable[[], None],
-        make_pricing: MakePricing = no_prices,
-        penalty: PenaltyPolicy | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
-        super().__init__(
-            store, driver, clock, make_planner, admission, options, on_broken, make_pricing, penalty, metrics
-        )
+        super().__init__(store, driver, clock, policies, options, on_broken, metrics)
         #: Called after something was written.
         self.on_written: Callable[[], None] | None = None
         self.reports = CloudReports(self, self.wake, self._is_busy)
@@ -67,7 +61,7 @@ class SiteEngine(SitePlan):
         :param observer: is told what the cloud sees by itself
         """
         with self.lock:
-            for intent in self.work.open_intents():
+            for intent in self.work.intents.open_intents():
                 self._executor.submit(order_of(intent, self.work, self.engine.site))
         self._ends.start(self.engine.live_leases())
         self._observer = observer
@@ -148,7 +142,7 @@ class SiteEngine(SitePlan):
 
     def _is_busy(self, lease_id: str) -> bool:
         return self._executor.is_busy(lease_id) or any(
-            intent.lease_id == lease_id for intent in self.work.open_intents()
+            intent.lease_id == lease_id for intent in self.work.intents.open_intents()
         )
 
     def _coming(self) -> dict[str, int]:

@@ -15,19 +15,9 @@ from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
 from lease_scheduler.engine.engine import Engine
 from lease_scheduler.engine.interfaces import UNAWAITED, Operation, OperationKind
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.admission.base import AdmissionPolicy
-from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
-from lease_scheduler.policy.penalty.base import PenaltyPolicy
-from lease_scheduler.policy.pricing.base import PricingPolicy
-from lease_scheduler.policy.pricing.free import Free
-from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
-from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.records.writes import StoreChanges
-from lease_scheduler.service.before_end import BeforeEnd
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.known_images import KnownImages
@@ -35,9 +25,11 @@ from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.orders import order_of
-from lease_scheduler.service.preemption_warnings import PreemptionWarnings
+from lease_scheduler.service.policies import ReplacePolicies, SitePolicies, learning_policies
+from lease_scheduler.service.refusals import refusals
+from lease_scheduler.service.reminders import BeforeEnd, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
-from lease_scheduler.service.site import SiteBuilder
+from lease_scheduler.service.site_records import SiteRecords
 from lease_scheduler.service.terms import Pool
 from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 from lease_scheduler.store.sql.faults import FULL, is_full
@@ -54,37 +46,6 @@ _LONG_STEP = 5.0
 #: How the store says that a host is out of service until somebody brings it back.
 _FOR_GOOD = 2**62
 
-#: Makes a planner for a site.
-MakePlanner = Callable[[Site], Planner]
-
-#: Makes a pricing policy that has learnt nothing yet.
-MakePricing = Callable[[], PricingPolicy]
-
-#: Exchanges the policies; told what policies have learnt, by (family, name).
-ReplacePolicies = Callable[[Mapping[tuple[str, str], Mapping[str, Learnt]]], None]
-
-
-def no_prices() -> PricingPolicy:
-    """Leases have no prices."""
-    return Free(PolicyOptions())
-
-
-def _learning(
-    planner: Planner, admission: AdmissionPolicy, pricing: PricingPolicy, penalty: PenaltyPolicy | None
-) -> dict[str, Policy]:
-    """Return the policies of an engine by family, those that can learn."""
-    context = planner.context
-    policies: dict[str, Any] = {
-        "admission": admission,
-        "preemption": context.preemption,
-        "host_selection": context.selection,
-        "mapper": context.mapper,
-        "pricing": pricing,
-        "penalty": penalty,
-    }
-    # The planner's own default mapper is no policy.
-    return {family: policy for family, policy in policies.items() if hasattr(policy, "take_changes")}
-
 
 class SitePlan(ABC):
     """Restores the plan from the store, and keeps both alike: every change is written, then handed on.
@@ -93,9 +54,8 @@ class SitePlan(ABC):
     away and another one is built from the store.
 
     :param store: taken over by the caller
+    :param policies: what they learn is kept by family and name
     :param on_broken: told once when it breaks
-    :param make_pricing: what leases cost; what the policy learns is kept by its name
-    :param penalty: what terms cost that are not kept; nothing if there is none
     :param metrics: where what happens is counted
     :ivar lock: held by whoever reads or changes the plan
     :ivar changed: told when it is closed or broken, and whenever something is to be done
@@ -106,12 +66,9 @@ class SitePlan(ABC):
         store: ServiceStore,
         driver: Driver,
         clock: WaitingClock,
-        make_planner: MakePlanner,
-        admission: AdmissionPolicy,
+        policies: SitePolicies,
         options: ServiceOptions,
         on_broken: Callable[[], None],
-        make_pricing: MakePricing = no_prices,
-        penalty: PenaltyPolicy | None = None,
         metrics: EngineMetrics | None = None,
     ) -> None:
         self.store = store
@@ -127,37 +84,33 @@ class SitePlan(ABC):
         self._broken = False
         #: Real instant at which the present step began.
         self._begun: float | None = None
+        #: Whether everything is done that is due because of the present block.
+        self._is_settled = True
         snapshot = store.load()
-        self.hosts: dict[int, HostRecord] = {host.host_id: host for host in snapshot.hosts}
-        self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
-        self.private_properties = dict(snapshot.private_properties)
-        self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
-        #: Ids of hosts are never given twice while this engine leads.
-        self.last_host_id = max(self.hosts, default=0)
         self.work = UnitOfWork(snapshot.next_intent)
         self.work.now = clock.now()
         self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
-        self._site_builder = SiteBuilder()
-        self.planner = make_planner(self._site_builder.build(snapshot.hosts, snapshot.floating_ips))
+        self.records = SiteRecords(snapshot, self.work)
+        self.planner = policies.make_planner(self.records.site())
         self.images = KnownImages(driver, options.fallback_image_mb)
-        self.pricing = make_pricing()
-        self._policies = _learning(self.planner, admission, self.pricing, penalty)
+        self.pricing = policies.make_pricing()
+        self._policies = learning_policies(policies, self.planner, self.pricing)
         #: What policies have learnt, by (family, name).
         self._learnt = {key: dict(entries) for key, entries in snapshot.policy_state.items()}
         for family, policy in self._policies.items():
-            # One that served an engine that broke may have learnt what was never written.
+            # A policy that served an engine that broke may have learnt what was never written.
             policy.restore(self._learnt.get((family, policy.name), {}))
         self.engine = Engine(
             self.planner,
-            admission,
+            policies.admission,
             StepClock(self.work),
-            self.work,
-            self.work,
-            self.work,
-            options.engine,
-            self.pricing,
-            self.work,
-            penalty=penalty,
+            cloud=self.work.intents,
+            store=self.work,
+            recorder=self.work,
+            options=options.engine,
+            pricing=self.pricing,
+            carrier=self.work.intents,
+            penalty=policies.penalty,
         )
         self.work.name_of = lambda number: self.engine.site.hosts[number].name
         self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
@@ -181,14 +134,18 @@ class SitePlan(ABC):
             lateness=snapshot.lateness,
             cached=snapshot.cached_images,
         )
-        self.before_end = BeforeEnd(
-            self.work,
-            lambda lease_id: lease_id in self.engine.operations,
-            saves_by_default=options.before_end == "snapshot",
+        #: Tells projects that their leases end soon.
+        self.before_end = Reminders(
+            BeforeEnd(
+                self.work,
+                lambda lease_id: lease_id in self.engine.operations,
+                saves_by_default=options.before_end == "snapshot",
+            ),
+            self.work.documents,
         )
         lifetime = options.quote_lifetime if options.replacement_offers else 0
         self._replacements = Replacements(self.work, self.engine, lifetime)
-        self._warnings = PreemptionWarnings(self.work, options.preemption_warning)
+        self._warnings = Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases)
 
     @property
     def is_broken(self) -> bool:
@@ -196,13 +153,56 @@ class SitePlan(ABC):
         return self._broken
 
     @contextmanager
-    def transaction(self, expires: float | None = None) -> Iterator[None]:
-        """Do what is due, then what the block does; all of it is written, then carried out.
+    def request(self, context: Mapping[str, Any]) -> Iterator[None]:
+        """Run the block as a request that changes something: in time, in one transaction, refused in plain words.
+
+        :param context: of the request; ``expires`` is the real instant after which nobody waits for the answer, and
+            with ``sees_site`` refusals name hosts
+        :raises RefusedError: the block refuses the request
+        :raises EngineUnavailableError: as in ``transaction``
+        """
+        with self._transaction(context.get("expires"), follows=True), refusals(context):
+            yield
+
+    @contextmanager
+    def inquiry(self, context: Mapping[str, Any]) -> Iterator[None]:
+        """Run the block as a request that only looks at the plan: ``request`` without a step afterwards."""
+        with self._transaction(context.get("expires"), follows=False), refusals(context):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do what is due, then what the block does, then what is due because of it; write all of it, then carry it out.
 
         A refusal raised by the block leaves the plan as it was, so what was due is written all the same.
 
-        :param expires: real instant after which the block must not be run, because nobody waits for it any more
         :raises EngineUnavailableError: the engine is closed or broken, or the store could not be written
+        """
+        with self._transaction(None, follows=True):
+            yield
+
+    def step(self) -> None:
+        """Do what is due.
+
+        :raises EngineUnavailableError: as in ``transaction``
+        """
+        with self._transaction(None, follows=False):
+            pass
+
+    def settle(self) -> None:
+        """Do what is due because of the block now instead of after it, where its answer depends on that.
+
+        The block must not change the plan any more.
+        """
+        self.engine.step()
+        self._is_settled = True
+
+    @contextmanager
+    def _transaction(self, expires: float | None, *, follows: bool) -> Iterator[None]:
+        """See ``transaction``.
+
+        :param expires: real instant after which the block must not be run, because nobody waits for it any more
+        :param follows: whether something may be due because of the block
         """
         with self.lock:
             if self.is_over:
@@ -217,11 +217,14 @@ class SitePlan(ABC):
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
                 self._replacements.offer()
-                self.before_end.tell(self.work.now)
+                self.before_end.send(self.work.now)
+                self._is_settled = not follows
                 try:
                     yield
                 except LeaseSchedulerError as error:
                     refused = error
+                if refused is None and not self._is_settled:
+                    self.engine.step()
                 self._write(time.perf_counter() - began)
             except BaseException as error:
                 self.break_off()
@@ -249,10 +252,10 @@ class SitePlan(ABC):
     def _note_outages(self) -> None:
         """Keep which hosts are out of service, so that it is known after a restart."""
         outages = self.engine.outages
-        for host in list(self.hosts.values()):
+        for host in list(self.records.hosts.values()):
             until = outages[host.name][1] or _FOR_GOOD if host.name in outages else None
             if host.out_until != until:
-                self.put_host(replace(host, out_until=until))
+                self.records.put_host(replace(host, out_until=until))
 
     def look(self) -> Observation | None:
         """The present state of the site for metrics; an earlier one while the engine is busy."""
@@ -262,9 +265,9 @@ class SitePlan(ABC):
                     now=self.clock.now(),
                     leases=tuple(self.work.leases.values()),
                     documents=dict(self.work.documents),
-                    orders=tuple(self.work.open_intents()),
-                    hosts=tuple(self.hosts.values()),
-                    floating_ips=tuple(self.floating_ips.values()),
+                    orders=tuple(self.work.intents.open_intents()),
+                    hosts=tuple(self.records.hosts.values()),
+                    floating_ips=tuple(self.records.floating_ips.values()),
                     site=self.engine.site,
                     price_rate=self.pricing.rate(None, None) if self.pricing.charges else None,
                 )
@@ -273,9 +276,10 @@ class SitePlan(ABC):
         return self._seen
 
     def _write(self, planning_seconds: float) -> None:
-        self._warnings.note(self.work.changes.leases.values())
-        self._warnings.tell(self.work.now)
-        if self.engine.outages or any(host.out_until is not None for host in self.hosts.values()):
+        for lease_id in self.work.changes.leases:
+            self._warnings.note(lease_id)
+        self._warnings.send(self.work.now)
+        if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
             self._note_outages()
         self._take_learnt()
         self.work.changes.lateness.update(self.engine.take_lateness())
@@ -292,7 +296,7 @@ class SitePlan(ABC):
             self.metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
             self._carry_out(changes, orders)
-        for transfer in self.work.take_transfers():
+        for transfer in self.work.intents.take_transfers():
             self._bring(transfer)
 
     @abstractmethod
@@ -347,35 +351,24 @@ class SitePlan(ABC):
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def change_site(self) -> None:
-        """Have the plan follow ``hosts`` and ``floating_ips``."""
-        site = self._site_builder.build(self.hosts.values(), self.floating_ips.values())
-        known = self.engine.change_site(site)
-        for host in self.hosts.values():
-            self.store.units.assign(str(host.host_id), known.index[host.name])
-        for floating_ip in self.floating_ips.values():
-            self.store.units.assign(floating_ip.floating_ip_id, known.index[floating_ip.floating_ip_address])
+        """Have the plan follow the hosts and addresses of the records."""
+        self.records.number(self.store.units, self.engine.change_site(self.records.site()))
 
     def adjust(self, lease: Lease) -> None:
         """Have the cloud follow a change of a lease whose VMs run."""
         assignment = lease.holdings[0].assignment
         now = self.work.now
-        self.work.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
+        self.work.intents.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 
     def pool(self, *, hides_private: bool = False) -> Pool:
         """What there is to choose from.
 
         :param hides_private: whether private properties of hosts are as if there were none of them
         """
-        private = {name for (_, name), is_private in self.private_properties.items() if is_private}
         return Pool(
-            tuple(self.hosts.values()),
-            tuple(self.floating_ips.values()),
+            tuple(self.records.hosts.values()),
+            tuple(self.records.floating_ips.values()),
             self.driver.flavors(),
             None if self.planner.ahead is None else self.images,
-            frozenset(private) if hides_private else frozenset(),
+            self.records.private_names() if hides_private else frozenset(),
         )
-
-    def put_host(self, host: HostRecord) -> None:
-        """Keep a new value of a host."""
-        self.hosts[host.host_id] = host
-        self.work.changes.hosts[host.host_id] = host

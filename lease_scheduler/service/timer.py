@@ -61,14 +61,13 @@ class Timer:
                 self._woken = False
                 try:
                     # Refused by an engine that was closed or broken in the meantime.
-                    with self._site.transaction():
-                        pass
+                    self._site.step()
                 except EngineUnavailableError:
                     return
 
     def _has_work(self) -> bool:
         """Whether the planner need not wait until something is due."""
-        return self._woken or self._site.is_over or self._site.work.has_reports
+        return self._woken or self._site.is_over or self._site.work.intents.has_reports
 
     def _note_jump(self) -> None:
         """Have what waits for an instant looked at again if the clock has jumped."""

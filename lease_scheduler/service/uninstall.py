@@ -55,12 +55,12 @@ class Uninstall:
         live = [lease.lease_id for lease in site.engine.live_leases()]
         if not end_leases:
             refuse_live_leases(site)
-        for series_id in list(site.series) if end_leases else ():
+        for series_id in list(site.records.series) if end_leases else ():
             self._series.delete(context, series_id)
         for lease_id in live:
             if site.engine.lease(lease_id) is not None:
                 self._leases.delete(context, lease_id, _REASON)
-        busy = {intent.lease_id for intent in site.work.open_intents()}
+        busy = {intent.lease_id for intent in site.work.intents.open_intents()}
         left = len(site.engine.live_leases())
         if not left and not busy:
             self._give_hosts_back(context)
@@ -73,9 +73,9 @@ class Uninstall:
         return {"is_over": False, "leases": left, "operations": len(busy), "left_over": 0, "reload": []}
 
     def _give_hosts_back(self, context: Document) -> None:
-        for floating_ip_id in list(self._site.floating_ips):
+        for floating_ip_id in list(self._site.records.floating_ips):
             self._pool.delete_floatingip(context, floating_ip_id)
-        for host_id in list(self._site.hosts):
+        for host_id in list(self._site.records.hosts):
             self._pool.delete_host(context, str(host_id))
 
 
@@ -94,7 +94,7 @@ def refuse_live_leases(site: SiteEngine) -> None:
 
     :raises RefusedError: one is
     """
-    live, series = len(site.engine.live_leases()), len(site.series)
+    live, series = len(site.engine.live_leases()), len(site.records.series)
     if live or series:
         said = f"{live} leases are not over" + (f", {series} series go on" if series else "")
         raise RefusedError(409, f"{said}; wait for them, or have them end (--end-leases)")
@@ -116,12 +116,12 @@ def list_all(site: SiteEngine) -> dict[str, Any]:
         }
         for lease in live
     ]
-    things = [*site.driver.differences([], {}, [host.name for host in site.hosts.values()])]
+    things = [*site.driver.differences([], {}, [host.name for host in site.records.hosts.values()])]
     return {
         "leases": leases,
-        "series": [{"id": each.series_id, "name": each.name} for each in site.series.values()],
-        "hosts": sorted(host.name for host in site.hosts.values()),
-        "floating_ips": sorted(ip.floating_ip_address for ip in site.floating_ips.values()),
+        "series": [{"id": each.series_id, "name": each.name} for each in site.records.series.values()],
+        "hosts": sorted(host.name for host in site.records.hosts.values()),
+        "floating_ips": sorted(ip.floating_ip_address for ip in site.records.floating_ips.values()),
         "things": [
             {"kind": each.kind.value, "name": each.name, "lease_id": each.lease_id, "detail": each.detail}
             for each in _of_ours(site, things)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from threading import Lock
 
-from lease_scheduler.engine.interfaces import UNAWAITED, CloudEvent, Operation, OperationKind
 from lease_scheduler.model.breach import Breach
 from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.occupation import occupation
 from lease_scheduler.model.states import LeaseState
-from lease_scheduler.model.transfer import Transfer
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, Transition, UsageRecord
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.records.messages import Message
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.history import move_of, reason_of
+from lease_scheduler.service.intents import Intents
 from lease_scheduler.service.notifications import document_message, transition_message
 
 #: What is told of money where a lease is over -> of which ends.
@@ -41,9 +39,15 @@ class StepClock:
 
 
 class UnitOfWork:
-    """Store, recorder and cloud of the engine: collects what it says until ``take``.
+    """What is written in one transaction: collected while the engine takes a step, and handed over by ``take``.
+
+    For the engine it is the store of leases and the recorder (``engine.interfaces``). ``intents`` collects what the
+    engine wants of the cloud, into the same transaction. The rest of the service adds notes, messages and documents.
 
     :param next_intent: number of the next intent
+    :ivar intents: the cloud, and the carrier of images, as the engine sees them
+    :ivar leases: live leases by id
+    :ivar documents: what projects say of them, by id
     """
 
     def __init__(self, next_intent: int) -> None:
@@ -53,20 +57,12 @@ class UnitOfWork:
         self._refusals: Counter[LeaseKind] = Counter()
         #: Leases whose terms cannot be kept, with what their consumers say of them, until others are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
-        self._next_intent = next_intent
         self._changes = StoreChanges(0)
-        self._open: dict[str, list[Intent]] = {}
-        self._lock = Lock()
-        # Leases of which hosts may have something, and those that are being ended in an orderly way.
-        self._touched: set[str] = set()
-        self._stopping: set[str] = set()
+        self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
         # Those of which nothing has been written yet.
         self._new: set[str] = set()
         # Those that had come to their end before this engine took over, but are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
-        self._transfers: list[Transfer] = []
-        self._reports: deque[tuple[Intent | None, CloudEvent | None]] = deque()
-        self._aggregates: dict[str, Mapping[str, int]] = {}
         #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
         #: before, and its document.
         self.at_end: Callable[[Lease, Lease | None, LeaseDocument], Message | None] = lambda *_: None
@@ -85,29 +81,7 @@ class UnitOfWork:
         self.leases = {lease.lease_id: lease for lease in leases}
         self.documents = {lease_id: documents[lease_id] for lease_id in self.leases}
         self._leaving = {key: document for key, document in documents.items() if key not in self.leases}
-        for intent in intents:
-            self._restore_intent(intent)
-        self._touched = {
-            lease.lease_id
-            for lease in self.leases.values()
-            if lease.started is not None or lease.is_prepared or lease.lease_id in self._open
-        }
-        self._stopping = {
-            intent.lease_id
-            for of_lease in self._open.values()
-            for intent in of_lease
-            if intent.operation is not None and intent.operation.kind is OperationKind.STOP
-        }
-
-    def _restore_intent(self, intent: Intent) -> None:
-        """Go on with an intent, unless it does not matter any more: its lease is over, or all of it is destroyed."""
-        if intent.operation is not None and intent.lease_id not in self.leases:
-            self._changes.over.append(intent.intent_id)
-            return
-        if intent.operation is None:
-            given_up = self._open.pop(intent.lease_id, [])
-            self._changes.over += [earlier.intent_id for earlier in given_up]
-        self._open.setdefault(intent.lease_id, []).append(intent)
+        self.intents.restore(intents, self.leases)
 
     # -- what the rest of the service adds ----------------------------------------------------------------
 
@@ -119,6 +93,14 @@ class UnitOfWork:
     def document_of(self, lease_id: str) -> LeaseDocument | None:
         """What a tenant says of a lease that is live or being removed; none if that is not known any more."""
         return self.documents.get(lease_id) or self._leaving.get(lease_id)
+
+    def _learn_aggregates(self, lease_id: str, ids: Mapping[str, int]) -> None:
+        known = self.documents.get(lease_id)
+        if known is not None and (changed := known.with_term("aggregate_id", ids)) is not known:
+            self.put_document(changed)
+
+    def _has_left(self, lease_id: str) -> None:
+        self._leaving.pop(lease_id, None)
 
     def put_document(self, document: LeaseDocument) -> None:
         """Keep a new value of what a tenant says of a lease."""
@@ -139,7 +121,7 @@ class UnitOfWork:
     def take(self, now: int) -> tuple[StoreChanges, list[Intent]]:
         """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
         for lease_id in [key for key, lease in self._changes.leases.items() if self._leaves_something(lease)]:
-            self.discard(lease_id, now)
+            self.intents.discard(lease_id, now)
         changes, self._changes = self._changes, StoreChanges(0)
         changes.instant = now
         changes.revenue += [record for lease in changes.leases.values() for record in self._revenue(lease)]
@@ -155,7 +137,7 @@ class UnitOfWork:
             if lease.is_final:
                 self.leases.pop(lease_id, None)
                 self.documents.pop(lease_id, None)
-                self._stopping.discard(lease_id)
+                self.intents.forget(lease_id)
         for lease_id in gone:
             self.leases.pop(lease_id, None)
             self.documents.pop(lease_id, None)
@@ -191,10 +173,10 @@ class UnitOfWork:
         lease_id = lease.lease_id
         if not lease.is_final or self._was_refused(lease):
             return False
-        if lease_id in self._touched:
+        if self.intents.has_touched(lease_id):
             # Its servers may be gone already; what was held for them is not.
             return True
-        is_removed = lease_id in self._stopping or any(
+        is_removed = self.intents.is_stopping(lease_id) or any(
             intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun
         )
         return self.documents[lease_id].has_something_in_the_cloud and not is_removed
@@ -309,97 +291,3 @@ class UnitOfWork:
         self.put_document(document)
         what = "lease.degraded" if document.degraded else "lease.healed"
         self.notify(document_message(what, lease, document, self.now))
-
-    # -- cloud (engine.interfaces.Cloud) ------------------------------------------------------------------
-
-    def begin(self, operation: Operation) -> None:
-        """Have an operation carried out, once it is written down."""
-        if operation.kind is OperationKind.STOP:
-            self._touched.discard(operation.lease_id)
-            self._stopping.add(operation.lease_id)
-        else:
-            self._touched.add(operation.lease_id)
-        self._add(Intent(self._next_intent, operation.lease_id, operation))
-
-    def bring(self, transfer: Transfer, now: int) -> None:
-        """Have a disk image brought to hosts, once everything else is written down (engine.interfaces.ImageCarrier).
-
-        It is not written down itself: what an engine that takes over still needs it has brought once more.
-        """
-        self._transfers.append(transfer)
-
-    def take_transfers(self) -> list[Transfer]:
-        """Transfers that are to be begun now."""
-        transfers, self._transfers = self._transfers, []
-        return transfers
-
-    def discard(self, lease_id: str, now: int) -> None:
-        """Have everything of a lease destroyed; what was going on does not matter any more."""
-        self._touched.discard(lease_id)
-        self._add(Intent(self._next_intent, lease_id, None))
-
-    def _add(self, intent: Intent) -> None:
-        self._next_intent += 1
-        self._changes.begun.append(intent)
-        self._open.setdefault(intent.lease_id, []).append(intent)
-
-    def report(self, intent: Intent | None, event: CloudEvent | None) -> None:
-        """Something happened in the cloud; called from any thread.
-
-        :param intent: that is over because of it, none if it concerns none
-        :param event: what the engine is to know; none if it does not care
-        """
-        with self._lock:
-            self._reports.append((intent, event))
-
-    def learn_aggregates(self, lease_id: str, ids: Mapping[str, int]) -> None:
-        """Have reservations say which aggregates they have, with the next step; called from any thread.
-
-        :param ids: by reservation
-        """
-        with self._lock:
-            self._aggregates[lease_id] = ids
-
-    @property
-    def has_reports(self) -> bool:
-        """Whether something happened that was not taken yet."""
-        return bool(self._reports)
-
-    def take_events(self, now: int) -> list[CloudEvent]:
-        """What happened and was not taken yet; what concerns operations that were given up is left out."""
-        with self._lock:
-            reports, self._reports = self._reports, deque()
-            aggregates, self._aggregates = self._aggregates, {}
-        for lease_id, ids in aggregates.items():
-            known = self.documents.get(lease_id)
-            if known is not None and (changed := known.with_term("aggregate_id", ids)) is not known:
-                self.put_document(changed)
-        events = []
-        for intent, event in reports:
-            if intent is not None:
-                open_intents = self._open.get(intent.lease_id, [])
-                awaited = [
-                    other.intent_id
-                    for other in open_intents
-                    if other.intent_id == intent.intent_id
-                    or other.operation is None
-                    or other.operation.kind not in UNAWAITED
-                ]
-                is_last = bool(awaited) and awaited[-1] == intent.intent_id
-                left = [other for other in open_intents if other.intent_id != intent.intent_id]
-                self._open[intent.lease_id] = left
-                if not left:
-                    del self._open[intent.lease_id]
-                self._changes.over.append(intent.intent_id)
-                self._leaving.pop(intent.lease_id, None)
-                if not is_last:
-                    continue
-            if event is not None:
-                events.append(event)
-        return events
-
-    def open_intents(self) -> list[Intent]:
-        """What the cloud has been told to do and has not reported back, in the order in which it was told."""
-        return sorted(
-            (intent for intents in self._open.values() for intent in intents), key=lambda intent: intent.intent_id
-        )

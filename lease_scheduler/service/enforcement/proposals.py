@@ -93,10 +93,10 @@ def _allocations(site: SiteEngine, document: LeaseDocument, lease: Lease) -> Map
     if not lease.holdings:
         return {}
     units = site.store.units.ids(lease.holdings[0].assignment)
-    addresses = {address.floating_ip_id: address for address in site.floating_ips.values()}
+    addresses = {address.floating_ip_id: address for address in site.records.floating_ips.values()}
     return {
         each.reservation_id: unit_views(
-            units[each.first_node : each.first_node + each.node_count], site.hosts, addresses
+            units[each.first_node : each.first_node + each.node_count], site.records.hosts, addresses
         )
         for each in document.reservations
     }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from threading import Event, Thread
 from typing import Protocol
 
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement.asking import Enforcement
+from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
@@ -45,39 +45,32 @@ class Teller:
     def __init__(self, store: MessageStore, enforcement: Enforcement) -> None:
         self._store = store
         self._enforcement = enforcement
-        self._wake = Event()
-        self._stopping = Event()
+        self._pause = _FIRST_PAUSE
+        self._worker = Worker("enforcement", self._tell, _FIRST_PAUSE)
         enforcement.on_settled = self.wake
-        self._thread = Thread(target=self._run, name="enforcement", daemon=True)
-        self._thread.start()
+        self._worker.start()
 
     def wake(self) -> None:
         """Something may be there to be told."""
-        self._wake.set()
+        self._worker.wake()
 
     def stop(self) -> None:
         """Tell no more; what waits is told by the next engine."""
-        self._stopping.set()
-        self._wake.set()
-        self._thread.join()
+        self._worker.stop()
 
-    def _run(self) -> None:
-        pause = _FIRST_PAUSE
-        while not self._stopping.is_set():
-            # Before the look, so that what comes in the meantime causes another one.
-            self._wake.clear()
-            try:
-                succeeded = self._tell_all()
-            except Exception:
-                LOG.warning("what filters must hear could not be read", exc_info=True)
-                succeeded = False
-            if succeeded:
-                pause = _FIRST_PAUSE
-                self._wake.wait(_IDLE_PAUSE)
-            else:
-                # Whoever failed is not hurried by what else happens.
-                self._stopping.wait(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+    def _tell(self) -> float:
+        try:
+            succeeded = self._tell_all()
+        except Exception:
+            LOG.warning("what filters must hear could not be read", exc_info=True)
+            succeeded = False
+        if succeeded:
+            self._pause = _FIRST_PAUSE
+            return _IDLE_PAUSE
+        # A filter that failed is not hurried by what else happens.
+        self._worker.wait_for_stop(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        return 0.0
 
     def _tell_all(self) -> bool:
         """Tell everything that waits; whether all went well."""
@@ -89,7 +82,7 @@ class Teller:
             done: list[tuple[int, Message]] = []
             try:
                 for message_id, message in batch:
-                    if self._stopping.is_set():
+                    if self._worker.is_stopping:
                         return True
                     try:
                         if self._enforcement.deliver(message):

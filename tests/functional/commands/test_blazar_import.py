@@ -23,12 +23,7 @@ from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.cmd import manage
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.blazar import lease_status
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -44,6 +39,7 @@ from tests.functional.commands.programs import Ended, run, write_configuration
 from tests.servers.base import MissingServerError, wait_until
 from tests.servers.fixtures import missing
 from tests.servers.mariadb import MariaDB
+from tests.site_engine import site_policies
 
 Import = Callable[..., Ended]
 Lines = dict[str, list[str]]
@@ -169,15 +165,6 @@ def _import_into(database: Engine, folder: Path) -> Import:
 def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
     """Builds an engine from what the database holds."""
     made: list[SiteEngine] = []
-    none = PolicyOptions({})
-
-    def planner(site: Site) -> Planner:
-        return Planner(
-            site,
-            PlanningOptions(),
-            load_policy("host_selection", "greedy", none),
-            load_policy("preemption", "by-kind", none),
-        )
 
     def make(speed: float = 1.0) -> SiteEngine:
         clock = AcceleratedClock(NOW, speed)
@@ -188,8 +175,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         cloud.add_hypervisors(Hypervisor(name, 8, 16384, 200, offers) for name, offers in units.items())
         store = SqlStore(ours)
         store.take_over("engine", clock.now())
-        admission = load_policy("admission", "accept-all", none)
-        made.append(SiteEngine(store, cloud, clock, planner, admission, ServiceOptions(workers=2), lambda: None))
+        made.append(SiteEngine(store, cloud, clock, site_policies(), ServiceOptions(workers=2), lambda: None))
         return made[-1]
 
     yield make

@@ -19,17 +19,13 @@ from uuid import UUID, uuid5
 from sqlalchemy import func, select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -44,6 +40,7 @@ from lease_scheduler.store.sql.schema import OPERATIONS
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.crash.cloud_record import overfull, watch_holds
 from tests.functional.lease_document import lease_document
+from tests.site_engine import hypervisors, site_policies
 
 START = 1_000_000
 HOSTS = 4
@@ -141,15 +138,13 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     store.take_over(f"engine-{os.getpid()}", clock.now())
     cloud = FragileCloud(str(folder / "cloud.sqlite"), clock, CloudBehaviour(boot_time=2))
     cloud.boundaries = boundaries
-    capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
     watch_holds(folder / "cloud.sqlite", {"VCPU": 8, HOST_SHARE: WHOLE_HOST})
-    cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in range(1, HOSTS + 1))
+    cloud.add_hypervisors(hypervisors(f"compute-{number}" for number in range(1, HOSTS + 1)))
     site = SiteEngine(
         store,
         cloud,
         clock,
-        _planner,
-        load_policy("admission", "accept-all", PolicyOptions({})),
+        site_policies(PlanningOptions(suspend_rate=50.0, resume_rate=50.0)),
         ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
         lambda: None,
     )
@@ -196,14 +191,6 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     }
     site.close()
     return seen
-
-
-def _planner(site: Site) -> Planner:
-    none = PolicyOptions({})
-    options = PlanningOptions(suspend_rate=50.0, resume_rate=50.0)
-    return Planner(
-        site, options, load_policy("host_selection", "greedy", none), load_policy("preemption", "by-kind", none)
-    )
 
 
 def _differences(site: SiteEngine, kept: tuple[Lease, ...]) -> list[str]:

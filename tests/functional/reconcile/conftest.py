@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.differences import Difference
-from lease_scheduler.cloud.driver import Expectation, Footprint, Hypervisor, Order
+from lease_scheduler.cloud.driver import Expectation, Footprint, Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.host import Site
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
@@ -31,6 +26,7 @@ from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.lease_document import lease_document
+from tests.site_engine import hypervisors, site_policies
 
 HOUR = 3_600
 LIMIT = 20.0
@@ -106,28 +102,18 @@ class Service:
         self.cloud = ForgetfulCloud(f"{folder}/cloud.sqlite", clock)
         self.cloud.before_step = before_step
         self.cloud.differing = differing
-        capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
-        self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, capacity) for number in (1, 2))
-        none = PolicyOptions({})
-
-        def planner(site: Site) -> Planner:
-            options = PlanningOptions(suspend_rate=1000.0, resume_rate=1000.0)
-            return Planner(
-                site, options, load_policy("host_selection", "greedy", none), load_policy("preemption", "by-kind", none)
-            )
-
+        self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
         self.site = SiteEngine(
             store,
             self.cloud,
             clock,
-            planner,
-            load_policy("admission", "accept-all", none),
+            site_policies(PlanningOptions(suspend_rate=1000.0, resume_rate=1000.0)),
             ServiceOptions(EngineOptions(explain_refusals=False), workers=4, reconcile_interval=reconcile_interval),
             lambda: None,
         )
         self.site.start()
         pool = PoolKeeper(self.site)
-        for number in () if self.site.hosts else (1, 2):
+        for number in () if self.site.records.hosts else (1, 2):
             pool.create_host({}, {"name": f"compute-{number}"})
         self.leases = Leases(self.site, Enforcement())
 

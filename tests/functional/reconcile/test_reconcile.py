@@ -67,7 +67,7 @@ def test_a_lease_that_starts_while_the_cloud_is_looked_at_is_left_alone(make_ser
         service.cloud.while_looking = None
         started.append(service.ask("best-effort", 1, 30 * HOUR))
         assert wait_until(service.is_in(started[0], "active"), LIMIT)
-        assert wait_until(lambda: not service.site.work.open_intents(), LIMIT)
+        assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
 
     service.cloud.while_looking = start
     assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 0}

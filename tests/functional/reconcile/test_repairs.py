@@ -34,7 +34,7 @@ def _reasons(service: Service, lease_id: str) -> list[str]:
 
 
 def _is_at_rest(service: Service) -> bool:
-    return not service.site.work.open_intents()
+    return not service.site.work.intents.open_intents()
 
 
 def _active(service: Service, kind: str = "immediate", **said: Any) -> str:

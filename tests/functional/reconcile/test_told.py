@@ -101,11 +101,11 @@ def test_an_aggregate_that_was_edited_is_brought_back(make_service: MakeService)
     assert wait_until(service.is_in(lease_id, "active"), LIMIT)
     (host,) = hosts_in_cloud(service, lease_id)
     (other,) = {"compute-1", "compute-2"} - {host}
-    assert wait_until(lambda: not service.site.work.open_intents(), LIMIT)
+    assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])
     assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 1}
     assert wait_until(lambda: hosts_in_cloud(service, lease_id) == {host}, LIMIT)
-    assert wait_until(lambda: not service.site.work.open_intents(), LIMIT)
+    assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])
     observer = SiteObserver(service.site, PoolKeeper(service.site))
     observer.on_aggregate(AggregateChange(f"lease-{lease_id}", lease_id, frozenset({other})))
@@ -130,7 +130,7 @@ def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
     service.cloud.add_hypervisors(grown)
     observer = SiteObserver(service.site, PoolKeeper(service.site))
     observer.on_hosts(frozenset({"compute-1", "nobody"}))
-    assert {host.name: host.capacity["VCPU"] for host in service.site.hosts.values()} == {
+    assert {host.name: host.capacity["VCPU"] for host in service.site.records.hosts.values()} == {
         "compute-1": 16,
         "compute-2": 8,
     }

@@ -62,7 +62,7 @@ def _until_over(uninstall: Uninstall, **said: bool) -> Mapping[str, Any]:
 
 def _nothing_is_left(service: Service) -> None:
     site = service.site
-    assert (site.hosts, site.floating_ips, site.series) == ({}, {}, {})
+    assert (site.records.hosts, site.records.floating_ips, site.records.series) == ({}, {}, {})
     assert service.reader.hosts() == []
     assert service.store.load().floating_ips == ()
     assert service.cloud.footprints() == []
@@ -81,10 +81,14 @@ def test_leases_series_hosts_and_addresses(make_service: MakeService) -> None:
     listed = lines(uninstall.list({}))
     for text in (f"lease {running}", f"series {series}", "host compute-1", "floating IP 192.0.2.7"):
         assert any(text in each for each in listed)
-    before = (dict(service.site.hosts), dict(service.site.floating_ips), dict(service.site.series))
+    before = (
+        dict(service.site.records.hosts),
+        dict(service.site.records.floating_ips),
+        dict(service.site.records.series),
+    )
     with pytest.raises(RefusedError, match="4 leases are not over, 1 series go on"):
         uninstall.go_on({})
-    assert (service.site.hosts, service.site.floating_ips, service.site.series) == before
+    assert (service.site.records.hosts, service.site.records.floating_ips, service.site.records.series) == before
     assert service.is_in(running, "active")()
     _until_over(uninstall, end_leases=True)
     _nothing_is_left(service)
@@ -103,7 +107,7 @@ def test_a_series_between_two_of_its_leases_is_a_reason_to_refuse(make_service: 
     uninstall = _uninstall(service)
     with pytest.raises(RefusedError, match="1 series go on"):
         uninstall.go_on({})
-    assert len(service.site.hosts) == 2
+    assert len(service.site.records.hosts) == 2
     _until_over(uninstall, end_leases=True)
     _nothing_is_left(service)
 
@@ -121,8 +125,8 @@ def test_whoever_is_killed_in_the_middle_goes_on(make_service: MakeService) -> N
     second = make_service()
     # One host of two is given back.
     assert wait_until(lambda: not second.site.engine.live_leases(), LIMIT)
-    assert wait_until(lambda: not second.site.work.open_intents(), LIMIT)
-    PoolKeeper(second.site).delete_host({}, str(next(iter(second.site.hosts))))
+    assert wait_until(lambda: not second.site.work.intents.open_intents(), LIMIT)
+    PoolKeeper(second.site).delete_host({}, str(next(iter(second.site.records.hosts))))
     second.site.close()
     third = make_service()
     _until_over(_uninstall(third))
@@ -142,4 +146,4 @@ def test_nothing_ends_where_the_pool_is_another_one(make_service: MakeService, m
     with pytest.raises(RefusedError, match=refused):
         uninstall.list({})
     assert service.is_in(lease_id, "active")()
-    assert len(service.site.hosts) == 2
+    assert len(service.site.records.hosts) == 2

@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Hypervisor, Order
+from lease_scheduler.cloud.driver import Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.host import Site
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
 from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.enforcement import Enforcement
@@ -29,10 +25,10 @@ from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.lease_document import lease_document
+from tests.site_engine import hypervisors, site_policies
 
 HOUR = 3_600
 BEGIN = 1_000_000
-_CAPACITY = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
 
 
 class JumpingClock:
@@ -84,7 +80,7 @@ class Service:
         self.reader = SqlReader(self._database)
         self.clock = JumpingClock()
         self.cloud = RecordingCloud(str(folder / "cloud.sqlite"), self.clock, boot_time)
-        self.cloud.add_hypervisors(Hypervisor(f"compute-{number}", 8, 1024, 0, _CAPACITY) for number in (1, 2))
+        self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
         self._make_pricing = lambda: load_policy("pricing", pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
         self.site = self.lead()
@@ -93,16 +89,6 @@ class Service:
             pool.create_host({}, {"name": f"compute-{number}"})
 
     def lead(self) -> SiteEngine:
-        none = PolicyOptions()
-
-        def planner(site: Site) -> Planner:
-            return Planner(
-                site,
-                PlanningOptions(),
-                load_policy("host_selection", "greedy", none),
-                load_policy("preemption", "by-kind", none),
-            )
-
         store = SqlStore(self._database)
         store.take_over("engine", self.clock.now())
         engine_options = EngineOptions(
@@ -115,12 +101,9 @@ class Service:
             store,
             self.cloud,
             self.clock,
-            planner,
-            load_policy("admission", "accept-all", none),
+            site_policies(make_pricing=self._make_pricing, penalty=self._penalty),
             ServiceOptions(engine_options, workers=2, reconcile_interval=HOUR, announce_horizon=0, **self._options),
             lambda: None,
-            self._make_pricing,
-            self._penalty,
             self.metrics,
         )
         self.metrics.bind(site.look, store.count_messages())

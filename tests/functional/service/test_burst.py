@@ -13,12 +13,7 @@ from sqlalchemy import func, select
 from lease_scheduler.cloud.driver import Hypervisor, Order
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
-from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
@@ -29,6 +24,7 @@ from lease_scheduler.store.sql.schema import LEASES
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
+from tests.site_engine import site_policies
 
 _BEGIN = 1_000_000
 _START = _BEGIN + 86_400
@@ -63,16 +59,6 @@ class SlowCloud(SimulatedCloud):
         return super().perform(order, step)
 
 
-def _planner(site: Site) -> Planner:
-    none = PolicyOptions({})
-    return Planner(
-        site,
-        PlanningOptions(),
-        load_policy("host_selection", "greedy", none),
-        load_policy("preemption", "by-kind", none),
-    )
-
-
 @pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_a_slow_lease_holds_up_none_of_the_others(
     number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -88,8 +74,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     hosts = [Hypervisor(f"compute-{index}", _PER_HOST, _PER_HOST, 0, capacity) for index in range(number // _PER_HOST)]
     cloud.add_hypervisors(hosts)
     options = ServiceOptions(EngineOptions(explain_refusals=False))
-    admission = load_policy("admission", "accept-all", PolicyOptions({}))
-    site = SiteEngine(store, cloud, clock, _planner, admission, options, lambda: None)
+    site = SiteEngine(store, cloud, clock, site_policies(), options, lambda: None)
     site.start()
     pool = PoolKeeper(site)
     for host in hosts:
@@ -102,7 +87,6 @@ def test_a_slow_lease_holds_up_none_of_the_others(
             terms = build_terms(each, site.pool(), site.work.now)
             site.work.documents[each["id"]] = terms.document
             site.engine.submit(terms.request, terms.least)
-        site.engine.step()
     planned = time.monotonic() - begun
 
     def active() -> int:

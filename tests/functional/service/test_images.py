@@ -10,17 +10,11 @@ import pytest
 from sqlalchemy import select
 
 from lease_scheduler.cloud.behaviour import CloudBehaviour
-from lease_scheduler.cloud.driver import Hypervisor, ImageFacts, ImageOrder, ImageProgress
+from lease_scheduler.cloud.driver import ImageFacts, ImageOrder, ImageProgress
 from lease_scheduler.cloud.simulated import SimulatedCloud
 from lease_scheduler.engine.state import EngineOptions
 from lease_scheduler.model.errors import RefusedError
-from lease_scheduler.model.host import Site
-from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
-from lease_scheduler.plan.options import PlanningOptions
-from lease_scheduler.plan.planner import Planner
 from lease_scheduler.plan.transfers.options import Mechanism, TransferOptions
-from lease_scheduler.policy.base import PolicyOptions
-from lease_scheduler.policy.loader import load_policy
 from lease_scheduler.service import known_images
 from lease_scheduler.service.clock import AcceleratedClock
 from lease_scheduler.service.enforcement import Enforcement
@@ -35,6 +29,7 @@ from lease_scheduler.store.sql.schema import CACHED_IMAGES
 from lease_scheduler.store.sql.store import SqlStore
 from tests.functional.lease_document import lease_document
 from tests.servers.base import wait_until
+from tests.site_engine import hypervisors, site_policies
 
 #: Seconds of the service's clock in a real one.
 _SPEED = 20.0
@@ -91,21 +86,12 @@ class _Service:
         self.store, self.reader = store, SqlReader(self.database)
         self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB, "deleted": 1})
         names = [f"compute-{number}" for number in (1, 2, 3)]
-        capacity = {"VCPU": 8, "MEMORY_MB": 1024, "DISK_GB": 100, HOST_SHARE: WHOLE_HOST}
-        self.cloud.add_hypervisors(Hypervisor(name, 8, 1024, 0, capacity) for name in names)
-        none = PolicyOptions({})
-
-        def planner(site: Site) -> Planner:
-            selection = load_policy("host_selection", "greedy", none)
-            preemption = load_policy("preemption", "by-kind", none)
-            return Planner(site, PlanningOptions(), selection, preemption, transfers=transfers)
-
+        self.cloud.add_hypervisors(hypervisors(names, DISK_GB=100))
         self.site = SiteEngine(
             store,
             self.cloud,
             clock,
-            planner,
-            load_policy("admission", "accept-all", none),
+            site_policies(transfers=transfers),
             ServiceOptions(
                 EngineOptions(preparation_time=_AHEAD_OF_START, explain_refusals=False),
                 workers=4,
@@ -115,7 +101,7 @@ class _Service:
         )
         self.site.start()
         self.pool = PoolKeeper(self.site)
-        if not self.site.hosts:
+        if not self.site.records.hosts:
             self.pool.create_hosts({}, names)
         self.leases = Leases(self.site, Enforcement())
 
@@ -317,7 +303,7 @@ def test_what_a_host_had_is_forgotten_with_it(begin: Begin) -> None:
     lease_id = service.ask(service.clock.now())
     service.becomes(lease_id, "active")
     (name,) = _names(service, lease_id)
-    host_id = next(str(host.host_id) for host in service.site.hosts.values() if host.name == name)
+    host_id = next(str(host.host_id) for host in service.site.records.hosts.values() if host.name == name)
     service.leases.delete({}, lease_id, "")
 
     service.pool.delete_host({}, host_id)

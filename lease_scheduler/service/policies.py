@@ -1,0 +1,54 @@
+"""The policies with which the engine of a site works, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.plan.planner import Planner
+from lease_scheduler.policy.admission.base import AdmissionPolicy
+from lease_scheduler.policy.base import Learnt, Policy, PolicyOptions
+from lease_scheduler.policy.penalty.base import PenaltyPolicy
+from lease_scheduler.policy.pricing.base import PricingPolicy
+from lease_scheduler.policy.pricing.free import Free
+
+#: Exchanges the policies; told what policies have learnt, by (family, name).
+ReplacePolicies = Callable[[Mapping[tuple[str, str], Mapping[str, Learnt]]], None]
+
+
+def no_prices() -> PricingPolicy:
+    """Return the policy with which leases have no prices."""
+    return Free(PolicyOptions())
+
+
+@dataclass(frozen=True)
+class SitePolicies:
+    """What decides for an engine.
+
+    :ivar make_planner: makes a planner for a site; host selection, preemption and mapper are the planner's
+    :ivar admission: decides which requests are planned at all
+    :ivar make_pricing: makes a pricing policy that has learnt nothing yet
+    :ivar penalty: says what terms cost that are not kept; None if they cost nothing
+    """
+
+    make_planner: Callable[[Site], Planner]
+    admission: AdmissionPolicy
+    make_pricing: Callable[[], PricingPolicy] = no_prices
+    penalty: PenaltyPolicy | None = None
+
+
+def learning_policies(policies: SitePolicies, planner: Planner, pricing: PricingPolicy) -> dict[str, Policy]:
+    """Return the policies of an engine that can learn, by family."""
+    context = planner.context
+    found: dict[str, Any] = {
+        "admission": policies.admission,
+        "preemption": context.preemption,
+        "host_selection": context.selection,
+        "mapper": context.mapper,
+        "pricing": pricing,
+        "penalty": policies.penalty,
+    }
+    # The planner's own default mapper is no policy.
+    return {family: policy for family, policy in found.items() if hasattr(policy, "take_changes")}

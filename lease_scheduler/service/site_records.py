@@ -1,0 +1,86 @@
+"""What there is to lease, and the series of leases, in memory and as it is to be written."""
+
+from __future__ import annotations
+
+from lease_scheduler.model.host import Site
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.series import SeriesRecord
+from lease_scheduler.records.snapshot import Snapshot
+from lease_scheduler.records.units import Units
+from lease_scheduler.service.site import SiteBuilder
+from lease_scheduler.service.unit_of_work import UnitOfWork
+
+
+class SiteRecords:
+    """The records of a site besides its leases. To be read by all, and changed by the methods, within a transaction.
+
+    :param snapshot: what the store has
+    :param work: collects the changes
+    :ivar hosts: compute hosts by id
+    :ivar floating_ips: addresses by id
+    :ivar private_properties: whether only administrators see a property, by resource type and name
+    :ivar series: series that are not deleted, by id
+    """
+
+    def __init__(self, snapshot: Snapshot, work: UnitOfWork) -> None:
+        self._work = work
+        self._builder = SiteBuilder()
+        self.hosts: dict[int, HostRecord] = {host.host_id: host for host in snapshot.hosts}
+        self.floating_ips: dict[str, FloatingIpRecord] = {ip.floating_ip_id: ip for ip in snapshot.floating_ips}
+        self.private_properties = dict(snapshot.private_properties)
+        self.series: dict[str, SeriesRecord] = {series.series_id: series for series in snapshot.series}
+        self._last_host_id = max(self.hosts, default=0)
+
+    def site(self) -> Site:
+        """Return the hosts and addresses as the planner sees them."""
+        return self._builder.build(self.hosts.values(), self.floating_ips.values())
+
+    def number(self, units: Units, site: Site) -> None:
+        """Have the store know the numbers that hosts and addresses have in a site of the planner."""
+        for host in self.hosts.values():
+            units.assign(str(host.host_id), site.index[host.name])
+        for floating_ip in self.floating_ips.values():
+            units.assign(floating_ip.floating_ip_id, site.index[floating_ip.floating_ip_address])
+
+    def next_host_ids(self, count: int) -> range:
+        """Return ids for new hosts; no id is given twice while this engine leads."""
+        first = self._last_host_id + 1
+        self._last_host_id += count
+        return range(first, first + count)
+
+    def put_host(self, host: HostRecord) -> None:
+        """Keep a new value of a host."""
+        self.hosts[host.host_id] = host
+        self._work.changes.hosts[host.host_id] = host
+
+    def remove_host(self, host_id: int) -> None:
+        """Forget a host."""
+        del self.hosts[host_id]
+        self._work.changes.hosts[host_id] = None
+
+    def put_floating_ip(self, floating_ip: FloatingIpRecord) -> None:
+        """Keep a new address."""
+        self.floating_ips[floating_ip.floating_ip_id] = floating_ip
+        self._work.changes.floating_ips[floating_ip.floating_ip_id] = floating_ip
+
+    def remove_floating_ip(self, floating_ip_id: str) -> None:
+        """Forget an address."""
+        del self.floating_ips[floating_ip_id]
+        self._work.changes.floating_ips[floating_ip_id] = None
+
+    def set_private(self, resource_type: str, name: str, private: bool) -> None:
+        """Show a property to everybody or to administrators only."""
+        self.private_properties[resource_type, name] = private
+        self._work.changes.private_properties[resource_type, name] = private
+
+    def private_names(self) -> frozenset[str]:
+        """Return the names of the properties that only administrators see."""
+        return frozenset(name for (_, name), is_private in self.private_properties.items() if is_private)
+
+    def put_series(self, series: SeriesRecord) -> None:
+        """Keep a new value of a series; one that is deleted is forgotten here."""
+        self._work.changes.series[series.series_id] = series
+        if series.deleted_at is None:
+            self.series[series.series_id] = series
+        else:
+            self.series.pop(series.series_id, None)
