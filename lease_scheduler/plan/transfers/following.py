@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
@@ -70,8 +69,8 @@ def _may_come_back(images: ImagePlan, lease: Lease) -> bool:
 def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
     """A lease with a place in the state that says whether its image is there."""
     if is_waiting and lease.state is LeaseState.READY:
-        # One that was ready and is planned anew on other hosts: the state machine would have it pass through pending.
-        return replace(lease, state=LeaseState.SCHEDULED)
+        # It was ready and is planned anew on other hosts.
+        return lease.to(LeaseState.PENDING, LeaseState.SCHEDULED, reason=lease.reason)
     if not is_waiting and lease.state is not LeaseState.READY:
         return lease.to(LeaseState.READY, reason=lease.reason)
     return lease
