@@ -28,8 +28,8 @@ from lease_scheduler.api.interfaces import (
 from lease_scheduler.api.metrics import ROUTE
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE, V1_0, V1_2, requested
 from lease_scheduler.api.query import read_query
-from lease_scheduler.api.request import Answer, ApiRequest, Services
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Answer, ApiRequest, Route, Services
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.settings import ApiSettings
 from lease_scheduler.api.validation import Problem, find_problems
 from lease_scheduler.api.views.alternatives import show_alternatives

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from lease_scheduler.api.errors import ApiError
 from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.records.dates import LAST, blazar_date, utc
 
 #: How Blazar's clients write dates.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
-#: The last instant that has a year of four digits.
-LAST = 253_402_300_799
 
 _DURATION = re.compile(
     r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?:in)?)?(?:(\d{1,12})s?)?", re.ASCII
@@ -75,7 +74,7 @@ def _seconds(text: str) -> int | None:
 
 def lease_date(instant: int | None) -> str | None:
     """A start or end as Blazar's clients parse it."""
-    return None if instant is None else utc(instant).strftime("%Y-%m-%dT%H:%M:%S.000000")
+    return None if instant is None else blazar_date(instant)
 
 
 def row_date(instant: int | None) -> str | None:
@@ -86,8 +85,3 @@ def row_date(instant: int | None) -> str | None:
 def iso_date(instant: int | None) -> str | None:
     """A date of what Blazar does not have; None for what lies beyond all dates, which is as good as never."""
     return None if instant is None or instant > LAST else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def utc(instant: int) -> datetime:
-    """Return the date of an instant; of one after the last date that can be written, that date."""
-    return datetime.fromtimestamp(min(instant, LAST), UTC)

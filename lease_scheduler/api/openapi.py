@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, SERVICE_TYPE, V1_2, Version
+from lease_scheduler.api.request import Route
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM
 from lease_scheduler.model.documents import Document
-
-if TYPE_CHECKING:
-    from lease_scheduler.api.routes import Route
 
 _ERROR = {"$ref": "#/components/schemas/Error"}
 _ARGUMENT = re.compile(r"\{(\w+)\}")

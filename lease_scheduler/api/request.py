@@ -1,25 +1,23 @@
-"""What a handler gets and gives."""
+"""What a handler gets and gives, and where it is served."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from oslo_policy import policy
 
 from lease_scheduler.api.context import Caller
 from lease_scheduler.api.errors import forbidden
 from lease_scheduler.api.interfaces import Reader, Trusts
-from lease_scheduler.api.microversions import Version
+from lease_scheduler.api.microversions import V1_0, Version
+from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.settings import ApiSettings
-from lease_scheduler.api.validation import Problem
+from lease_scheduler.api.validation import Problem, VersionedSchema
 from lease_scheduler.engine.interfaces import Clock
 from lease_scheduler.model.documents import Document
 from lease_scheduler.rpc.interface import EngineRequests
-
-if TYPE_CHECKING:
-    from lease_scheduler.api.routes import Route
 
 
 @dataclass(frozen=True)
@@ -146,3 +144,46 @@ class ApiRequest:
 
 
 Handler = Callable[[ApiRequest], Answer]
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True)
+class Route:
+    """What is served at a path.
+
+    :ivar path: with its variable parts in braces
+    :ivar handler: serves it
+    :ivar rule: who may use it, without the leading ``reservation:``; none for everybody
+    :ivar code: the status of a good answer
+    :ivar summary: what it does, for the description of the interface
+    :ivar since: the microversion that brought it
+    :ivar subject: the kind of object that the path names, if the rule is about that object's project
+    :ivar shows_deleted: whether the object may be a deleted one without being asked for
+    :ivar body: schema of the body, none if there is none
+    :ivar liberal: brings bodies of Blazar's clients, who know no kinds of leases, into the form of the schema
+    :ivar query: parameters in the query
+    :ivar answer: schema of the good answer, none if it has no JSON body
+    :ivar changes: whether it needs the engine
+    """
+
+    method: Method
+    path: str
+    handler: Handler
+    rule: str | None
+    code: int
+    summary: str
+    since: Version = V1_0
+    subject: Literal["lease", "series"] | None = None
+    shows_deleted: bool = False
+    body: VersionedSchema | None = None
+    liberal: Callable[[Any], Any] | None = None
+    query: tuple[Parameter, ...] = ()
+    answer: VersionedSchema | None = None
+    changes: bool = False
+    content_type: str = "application/json"
+
+    @property
+    def name(self) -> str:
+        """Its name: method and path."""
+        return f"{self.method} {self.path}"

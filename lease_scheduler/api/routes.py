@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
-
 from lease_scheduler.api import liberal
 from lease_scheduler.api import microversions as mv
 from lease_scheduler.api.handlers import (
@@ -23,8 +19,7 @@ from lease_scheduler.api.handlers import (
     usage,
     versions,
 )
-from lease_scheduler.api.microversions import Version
-from lease_scheduler.api.request import Handler
+from lease_scheduler.api.request import Route
 from lease_scheduler.api.schemas import allocations as allocation_schemas
 from lease_scheduler.api.schemas import availability as availability_schemas
 from lease_scheduler.api.schemas import calendar as calendar_schemas
@@ -37,52 +32,6 @@ from lease_scheduler.api.schemas import quotes as quote_schemas
 from lease_scheduler.api.schemas import series as series_schemas
 from lease_scheduler.api.schemas import usage as usage_schemas
 from lease_scheduler.api.schemas import versions as version_schemas
-from lease_scheduler.api.schemas.base import Parameter
-from lease_scheduler.api.validation import VersionedSchema
-
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-
-
-@dataclass(frozen=True)
-class Route:
-    """What is served at a path.
-
-    :ivar path: with its variable parts in braces
-    :ivar handler: serves it
-    :ivar rule: who may use it, without the leading ``reservation:``; none for everybody
-    :ivar code: the status of a good answer
-    :ivar summary: what it does, for the description of the interface
-    :ivar since: the microversion that brought it
-    :ivar subject: the kind of object that the path names, if the rule is about that object's project
-    :ivar shows_deleted: whether the object may be a deleted one without being asked for
-    :ivar body: schema of the body, none if there is none
-    :ivar liberal: brings bodies of Blazar's clients, who know no kinds of leases, into the form of the schema
-    :ivar query: parameters in the query
-    :ivar answer: schema of the good answer, none if it has no JSON body
-    :ivar changes: whether it needs the engine
-    """
-
-    method: Method
-    path: str
-    handler: Handler
-    rule: str | None
-    code: int
-    summary: str
-    since: Version = mv.V1_0
-    subject: Literal["lease", "series"] | None = None
-    shows_deleted: bool = False
-    body: VersionedSchema | None = None
-    liberal: Callable[[Any], Any] | None = None
-    query: tuple[Parameter, ...] = ()
-    answer: VersionedSchema | None = None
-    changes: bool = False
-    content_type: str = "application/json"
-
-    @property
-    def name(self) -> str:
-        """Its name: method and path."""
-        return f"{self.method} {self.path}"
-
 
 _VERSIONS = (
     Route("GET", "/", versions.list_versions, None, 300, "List versions", answer=version_schemas.several),

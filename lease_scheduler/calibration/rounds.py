@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
 from lease_scheduler.calibration.servers import Kind, Servers
 
+#: Rounds in a row that fail at the boot, after which it makes no sense to go on.
+_HOPELESS = 3
+
 
 @dataclass(frozen=True)
 class Round:
@@ -19,6 +22,12 @@ class Round:
 
     repetition: int
     hosts: Sequence[str]
+
+    @property
+    def in_words(self) -> str:
+        """How many servers on how many hosts, for people."""
+        count, hosts = len(self.hosts), len(set(self.hosts))
+        return "one server" if count == 1 else f"{count} servers on {hosts} host{'s' * (hosts > 1)}"
 
 
 def rounds(hosts: Sequence[str], repetitions: int, at_once: Sequence[int], group_repetitions: int) -> list[Round]:
@@ -37,6 +46,12 @@ def rounds(hosts: Sequence[str], repetitions: int, at_once: Sequence[int], group
             if count <= len(hosts):
                 found.append(Round(number, [hosts[(first + place) % len(hosts)] for place in range(count)]))
     return found
+
+
+def is_hopeless(batches: Sequence[Batch]) -> bool:
+    """Return whether the boots of the last rounds have all failed."""
+    boots = [batch.is_complete for batch in batches if batch.operation is MeasuredOperation.BOOT]
+    return len(boots) >= _HOPELESS and not any(boots[-_HOPELESS:])
 
 
 def measure(

@@ -23,7 +23,7 @@ from rich.progress import Progress
 from lease_scheduler.calibration import findings, premises, report, servers
 from lease_scheduler.calibration.accuracy import Accuracy, accuracies
 from lease_scheduler.calibration.findings import Option, Size
-from lease_scheduler.calibration.rounds import Round, measure, rounds
+from lease_scheduler.calibration.rounds import Round, is_hopeless, measure, rounds
 from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation
 from lease_scheduler.calibration.servers import Kind, Servers
 from lease_scheduler.calibration.times import ChosenTimes, NotifiedTimes, RecordedTimes, Times
@@ -39,9 +39,6 @@ _WAYS = {way.value: way for way in PAIRS}
 
 #: Seconds for which the broker is waited for.
 _BROKER_LIMIT = 15.0
-
-#: Rounds that fail at the boot one after the other, after which there is no sense in going on.
-_HOPELESS = 3
 
 _WIDTH = 118
 
@@ -229,23 +226,18 @@ def _measure(options: argparse.Namespace, site: _Site, times: Times, planned: Se
             with Progress(console=console, disable=not console.is_terminal) as progress:
                 task = progress.add_task("", total=len(planned))
                 for number, each in enumerate(planned, start=1):
-                    progress.update(task, description=_name(each))
+                    progress.update(task, description=each.in_words)
                     if not console.is_terminal:
-                        _say(f"{number} of {len(planned)}: {_name(each)}")
+                        _say(f"{number} of {len(planned)}: {each.in_words}")
                     measure(ours, kind, each, ways, _keeper(batches))
                     progress.advance(task)
-                    if _is_hopeless(batches):
+                    if is_hopeless(batches):
                         _say("no server boots; the rest is left out")
                         break
         finally:
             _say("what was made is removed")
             servers.clean(site.nova, options.limit)
     return batches
-
-
-def _name(each: Round) -> str:
-    count, hosts = len(each.hosts), len(set(each.hosts))
-    return "one server" if count == 1 else f"{count} servers on {hosts} host{'s' * (hosts > 1)}"
 
 
 def _keeper(batches: list[Batch]) -> Callable[[Batch], None]:
@@ -256,11 +248,6 @@ def _keeper(batches: list[Batch]) -> Callable[[Batch], None]:
                 _say(f"failed on {sample.host}: {sample.problem}")
 
     return keep
-
-
-def _is_hopeless(batches: Sequence[Batch]) -> bool:
-    boots = [batch.is_complete for batch in batches if batch.operation is MeasuredOperation.BOOT]
-    return len(boots) >= _HOPELESS and not any(boots[-_HOPELESS:])
 
 
 @contextmanager

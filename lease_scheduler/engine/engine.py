@@ -8,6 +8,7 @@ from dataclasses import replace
 from lease_scheduler.engine.breaches import Breaches
 from lease_scheduler.engine.changes import LeaseChanges
 from lease_scheduler.engine.deviations import Deviations
+from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import Clock, Cloud, ImageCarrier, Operation, Recorder, Store
 from lease_scheduler.engine.offers import Offers, offer_end
 from lease_scheduler.engine.outages import Outages
@@ -81,12 +82,13 @@ class Engine:
         self._deviations = Deviations(self._state)
         self._outages = Outages(self._state, self._deviations.relocation)
         self._changes = LeaseChanges(self._state, admission)
-        self._precaching: AheadTransfers | None = None
-        transfers: Transfers | AheadTransfers = Transfers(self._state, self._deviations.relocation, carrier)
-        if planner.ahead is not None and carrier is not None:
-            transfers = self._precaching = AheadTransfers(self._state, planner.ahead, carrier)
+        self._images: ImageSupply = (
+            Transfers(self._state, self._deviations.relocation, carrier)
+            if planner.ahead is None or carrier is None
+            else AheadTransfers(self._state, planner.ahead, carrier)
+        )
         self._steps = EngineSteps(
-            self._state, admission, self._prices, self._offers, self._deviations, self._outages, transfers
+            self._state, admission, self._prices, self._offers, self._deviations, self._outages, self._images
         )
         self._known: set[str] = set()
 
@@ -128,8 +130,7 @@ class Engine:
         live = [lease for lease in kept if not lease.is_final and lease not in undecided]
         state, plan = self._state, self._state.planner.plan
         state.lateness.restore(lateness or {})
-        if self._precaching is not None:
-            self._precaching.restore(live, cached, self._clock.now())
+        self._images.restore(live, cached, self._clock.now())
         state.restore(live, operations, self._clock.now())
         waiting = [lease for lease in plan.leases.values() if lease.lease_id not in state.operations]
         self._deviations.retries.restore(waiting, self._clock.now())

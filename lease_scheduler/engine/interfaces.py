@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -140,10 +139,6 @@ class Store(Protocol):
 
     def save(self, lease: Lease) -> None:
         """Keep a new value of a lease."""
-        ...
-
-    def load(self) -> Iterable[Lease]:
-        """Every lease, in the order of submission."""
         ...
 
 

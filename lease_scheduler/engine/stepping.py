@@ -8,16 +8,15 @@ from functools import partial
 
 from lease_scheduler.engine.deviations import Deviations
 from lease_scheduler.engine.evasion import Evasion
+from lease_scheduler.engine.image_supply import ImageSupply
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, OperationKind
 from lease_scheduler.engine.lifecycle import Lifecycle
 from lease_scheduler.engine.occupied import OccupiedHosts
 from lease_scheduler.engine.offers import Offers
 from lease_scheduler.engine.outages import Outages
-from lease_scheduler.engine.precaching import AheadTransfers
 from lease_scheduler.engine.preparation import Preparation
 from lease_scheduler.engine.prices import Prices, PriceTooHighError
 from lease_scheduler.engine.state import EngineState
-from lease_scheduler.engine.transfers import Transfers
 from lease_scheduler.model.lease import Lease, LeaseKind, LeaseRequest
 from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.explain import too_large
@@ -61,7 +60,7 @@ class EngineSteps:
         offers: Offers,
         deviations: Deviations,
         outages: Outages,
-        transfers: Transfers | AheadTransfers,
+        images: ImageSupply,
     ) -> None:
         self._state = state
         self._admission = admission
@@ -73,7 +72,7 @@ class EngineSteps:
         self._lifecycle = Lifecycle(state, deviations, offers, occupied)
         self._preparation = Preparation(state)
         self._evasion = Evasion(state)
-        self._transfers = transfers
+        self._images = images
         self.submitted: deque[Submission] = deque()
         self.sequence = 0
 
@@ -85,7 +84,7 @@ class EngineSteps:
         """
         self._state.planner.plan.pass_to(now)
         self._take_reports(now)
-        self._transfers.begin_due(now)
+        self._images.begin_due(now)
         if self._state.planner.plan.outages:
             # Hosts that recover at this instant have already been reported.
             self._outages.extend(now)
@@ -102,7 +101,7 @@ class EngineSteps:
         agenda = self._state.agenda
         looks = min(self._state.occupied.values(), default=None)
         retries = self._deviations.retries.next_due()
-        instants = (self._preparation.next_due(), self._transfers.next_due(), retries, looks)
+        instants = (self._preparation.next_due(), self._images.next_due(), retries, looks)
         ahead = min((instant for instant in instants if instant is not None), default=None)
         while (entry := agenda.first()) is not None:
             instant, what, lease_id = entry
@@ -124,7 +123,7 @@ class EngineSteps:
         while True:
             self._state.planner.process_queue(self._state.earliest(now), agree)
             self._state.publish(now)
-            self._transfers.begin_due(now)
+            self._images.begin_due(now)
             waiting, live = plan.queue_length, len(plan.leases)
             self._act(now)
             if plan.queue_is_empty or (plan.queue_length <= waiting and len(plan.leases) == live):
@@ -160,7 +159,7 @@ class EngineSteps:
     def _handle(self, event: CloudEvent, now: int) -> None:
         if event.kind is EventKind.HOST_DOWN and event.host is not None:
             self._outages.host_down(event.host, now)
-            self._transfers.host_lost(event.host, now)
+            self._images.host_lost(event.host, now)
             return
         if event.kind is EventKind.HOST_CLOSED and event.host is not None:
             self._outages.host_closed(event.host, now)
@@ -169,7 +168,7 @@ class EngineSteps:
             self._outages.host_up(event.host, now)
             return
         if event.transfer is not None:
-            self._transfers.handle(event, now)
+            self._images.handle(event, now)
             return
         lease = self._state.lease(event.lease_id)
         if lease is None:

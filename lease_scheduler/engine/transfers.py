@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, ImageCarrier
 from lease_scheduler.engine.relocation import Relocation
 from lease_scheduler.engine.state import EngineState
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.plan.transfers.caches import CachedImage
 from lease_scheduler.plan.transfers.images import ImagePlan
 
 #: States in which a lease has a place and waits for its image or its start.
@@ -32,6 +35,9 @@ class Transfers:
     @property
     def _images(self) -> ImagePlan | None:
         return self._state.planner.plan.images
+
+    def restore(self, leases: Iterable[Lease], cached: Iterable[CachedImage], now: int) -> None:
+        """See ``ImageSupply.restore``: the plan says which images there are."""
 
     def next_due(self) -> int | None:
         """Return when the next transfer is to begin, or None if none is planned or one is going on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
@@ -59,18 +59,24 @@ class NoPlaceError(NotPlannableError):
 
 def too_large(context: PlanningContext, request: LeaseRequest) -> str | None:
     """Return why not even the empty site could hold the lease, or None if it could."""
+    found = _too_large(context, request)
+    return None if found is None else found.message
+
+
+def _too_large(context: PlanningContext, request: LeaseRequest) -> Refusal | None:
     demands = context.plan.demands(request)
     for node_set, demand in zip(request.nodes, demands, strict=True):
         if demand.most_per_host == 0:
             traits = f" with {', '.join(sorted(node_set.required_traits))}" if node_set.required_traits else ""
             named = "" if node_set.hosts is None else f" of the {len(node_set.hosts)} that may be used"
-            return f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
+            message = f"nodes: no host{named}{traits} is large enough for {_wanted(node_set)}"
+            return Refusal("traits" if node_set.required_traits else "size", message)
     # Mapping is expensive, and most requests are so small that they certainly fit.
     if len(demands) == 1 and demands[0].eligible is None and request.node_count <= len(context.plan.site):
         return None
     empty = Availability(context.plan.availability.capacity)
     if map_vms(empty, request, demands, 0, 1, _AnyOrder(), GREEDY) is None:
-        return f"nodes: {request.node_count} nodes are more than the whole site can hold"
+        return Refusal("size", f"nodes: {request.node_count} nodes are more than the whole site can hold")
     return None
 
 
@@ -84,11 +90,10 @@ def explain(planner: Planner, request: LeaseRequest, now: int, *, may_preempt: b
     context = planner.context
     start = now if request.start is None else request.start
     advice = Advice(planner, request, max(start, now), now, may_preempt=may_preempt)
-    size = too_large(context, request)
+    size = _too_large(context, request)
     if size is not None:
         fewer = advice.fewer() if start >= now or request.kind is not LeaseKind.RESERVATION else ()
-        message = _message(size, fewer, start) if fewer else size
-        return Refusal("traits" if " with " in size else "size", message, (), fewer)
+        return replace(size, message=_message(size.message, fewer, start), alternatives=fewer) if fewer else size
     if start < now and request.kind is LeaseKind.RESERVATION:
         later = advice.later()
         return Refusal("past", _message(f"start: {now - start} s in the past", later, start), (), later)

@@ -24,12 +24,6 @@ from lease_scheduler.simulation.step_function import StepFunction
 #: Share of the first measurements, and of the time until the last submission, in which the site fills up.
 RAMP_UP = 0.05
 
-#: Classes of requested duration: the longest duration of each, in s (up to 10 min, 1 h, 6 h, longer).
-DURATION_CLASSES = (600.0, 3_600.0, 21_600.0, math.inf)
-
-#: Classes of size: the largest number of nodes of each.
-NODE_CLASSES = (9.0, math.inf)
-
 _HOUR = 3_600
 _UNMEASURED = math.nan
 
@@ -80,20 +74,6 @@ class Measurements:
     def __len__(self) -> int:
         """How many leases are measured."""
         return len(self.waiting)
-
-
-@dataclass(frozen=True)
-class ClassMean:
-    """The mean of one class.
-
-    :ivar at_most: largest key that belongs to the class, infinity for the last one
-    :ivar count: measurements in the class
-    :ivar mean: their mean, none if there are none
-    """
-
-    at_most: float
-    count: int
-    mean: float | None
 
 
 @dataclass(frozen=True)
@@ -181,22 +161,6 @@ def measurements(
 def mean(values: NDArray[np.float64]) -> float | None:
     """The arithmetic mean, none of no values."""
     return float(values.mean()) if len(values) else None
-
-
-def means_by_class(
-    keys: NDArray[np.float64], values: NDArray[np.float64], bounds: Sequence[float]
-) -> tuple[ClassMean, ...]:
-    """The mean of the values whose keys fall into the same class.
-
-    :param keys: what classes are made of, e.g. requested durations
-    :param values: what is averaged, same shape
-    :param bounds: largest key of each class, increasing, the last one infinite; e.g. ``DURATION_CLASSES``
-    """
-    position = np.searchsorted(np.asarray(bounds), keys, side="left")
-    return tuple(
-        ClassMean(bound, int(np.sum(position == number)), mean(values[position == number]))
-        for number, bound in enumerate(bounds)
-    )
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:

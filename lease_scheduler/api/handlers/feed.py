@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lease_scheduler.api.dates import LAST, utc
 from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.dates import LAST, utc
 
 if TYPE_CHECKING:
     from icalendar import Event

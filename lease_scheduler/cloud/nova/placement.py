@@ -61,11 +61,6 @@ class Placement:
         """Return the traits of a provider."""
         return frozenset(self._get(f"resource_providers/{provider_id}/traits")["traits"])
 
-    def allocations_of(self, consumer_id: str) -> Mapping[str, Mapping[str, int]]:
-        """Return provider -> class -> amount that a consumer has."""
-        found = self._get(f"allocations/{consumer_id}")["allocations"]
-        return {provider: allocation["resources"] for provider, allocation in found.items()}
-
     def consumers_on(self, provider_id: str) -> Mapping[str, Mapping[str, int]]:
         """Return consumer -> class -> amount that is taken from a provider."""
         found = self._get(f"resource_providers/{provider_id}/allocations")["allocations"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from lease_scheduler.model.holding import Closing
 from lease_scheduler.model.lease import Lease, LeaseKind
@@ -71,7 +70,7 @@ def _waiting_or_ready(lease: Lease, *, is_waiting: bool) -> Lease:
     """Return a lease that has a place in the state that tells whether its image is there."""
     if is_waiting and lease.state is LeaseState.READY:
         # A ready lease was planned anew on other hosts. The state machine has this transition only through pending.
-        return replace(lease, state=LeaseState.SCHEDULED)
+        return lease.to(LeaseState.PENDING, LeaseState.SCHEDULED, reason=lease.reason)
     if not is_waiting and lease.state is not LeaseState.READY:
         return lease.to(LeaseState.READY, reason=lease.reason)
     return lease

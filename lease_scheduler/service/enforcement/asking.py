@@ -12,9 +12,10 @@ from typing import Any
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
 from lease_scheduler.model.lease import Lease
+from lease_scheduler.records.dates import blazar_date
 from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal, UsageFilter
-from lease_scheduler.service.enforcement.views import date, lease_body
+from lease_scheduler.service.enforcement.views import lease_body
 
 #: A filter that keeps count is asked about a lease; unless the lease is made it must hear that nothing came of it.
 ASKED = f"{FOR_FILTERS}asked"
@@ -170,7 +171,7 @@ def ended_message(lease: Lease, body: Mapping[str, Any]) -> Message:
     outcome = {
         "state": lease.state.value,
         "reason": lease.reason,
-        "started_at": None if lease.started is None else date(lease.started),
-        "ended_at": None if lease.ended is None else date(lease.ended),
+        "started_at": None if lease.started is None else blazar_date(lease.started),
+        "ended_at": None if lease.ended is None else blazar_date(lease.ended),
     }
     return Message(ENDED, message_body({**body, **outcome}))

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.dates import blazar_date
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
 #: Our key and Blazar's for the same date.
 _DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}
 _PLAIN = ("id", "name", "project_id", "user_id", "trust_id", "kind", "duration", "preemptible", "series_id")
-#: The last instant that has a date of four digits of year.
-_LAST = 253_402_300_799
-
-
-def date(instant: int) -> str:
-    """A date in UTC as Blazar writes those of leases."""
-    return datetime.fromtimestamp(min(instant, _LAST), UTC).strftime("%Y-%m-%dT%H:%M:%S.000000")
 
 
 def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
@@ -30,7 +23,7 @@ def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -
     body: dict[str, Any] = {key: lease[key] for key in _PLAIN if key in lease}
     for ours, theirs in _DATES.items():
         if ours in lease:
-            body[theirs] = None if lease[ours] is None else date(lease[ours])
+            body[theirs] = None if lease[ours] is None else blazar_date(lease[ours])
     if "reservations" in lease:
         body["reservations"] = [
             {**reservation, "allocations": [dict(each) for each in allocations.get(reservation["id"], ())]}

@@ -11,7 +11,8 @@ from typing import Any
 import requests
 from jsonschema import Draft202012Validator
 
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.base import ERROR
 from tests.servers.reservation import ReservationService
 

@@ -12,7 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from werkzeug.test import Client, TestResponse
 
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.base import ERROR
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import pytest
 
 from lease_scheduler.api.microversions import MAXIMUM
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from tests.functional.api.examples import examples
 from tests.functional.api.hostile import (
     LATEST,

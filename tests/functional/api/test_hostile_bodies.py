@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, Version
-from lease_scheduler.api.routes import Route
+from lease_scheduler.api.request import Route
 from lease_scheduler.api.validation import Schema, join
 from tests.functional.api.examples import Place, examples, places, replaced
 from tests.functional.api.hostile import (

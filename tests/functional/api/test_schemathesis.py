@@ -22,7 +22,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from lease_scheduler.api.microversions import MAXIMUM, MINIMUM, Version
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from tests.servers.reservation import ReservationService
 
 _EXAMPLES = int(os.environ.get("LEASE_SCHEDULER_EXAMPLES", "30"))

@@ -16,7 +16,8 @@ from werkzeug.test import TestResponse
 
 from lease_scheduler.api.app import build_app
 from lease_scheduler.api.openapi import describe
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.schemas.base import ERROR
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.fakes import FixedClock, Site, Trusts

@@ -12,7 +12,8 @@ import pytest
 from flask import Flask
 
 from lease_scheduler.api.microversions import HISTORY, MAXIMUM
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from lease_scheduler.api.settings import ApiSettings
 from tests.unit.api.conftest import Build, Client
 from tests.unit.api.fakes import Site

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from lease_scheduler.calibration.rounds import Round, measure
+from lease_scheduler.calibration.rounds import Round, is_hopeless, measure
 from lease_scheduler.calibration.samples import Batch, MeasuredOperation, Sample
 from lease_scheduler.calibration.servers import Kind, Servers
 
@@ -72,3 +72,25 @@ def test_the_rest_of_a_round_is_left_out(
     servers = _Servers(fails)
     assert [operation.value for operation in _measure(servers)] == done
     assert servers.deleted == deleted
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [(["a"], "one server"), (["a", "a"], "2 servers on 1 host"), (["a", "b", "a"], "3 servers on 2 hosts")],
+)
+def test_a_round_in_words(hosts: list[str], words: str) -> None:
+    assert Round(0, hosts).in_words == words
+
+
+def _boot(problem: str = "") -> Batch:
+    return Batch(MeasuredOperation.BOOT, 0, [Sample(MeasuredOperation.BOOT, "s", "a", 0.0, 1.0, 2.0, problem)])
+
+
+def test_three_failed_boots_in_a_row_are_hopeless() -> None:
+    """haizea F94"""
+    good, bad = _boot(), _boot("fails")
+    assert not is_hopeless([bad, bad])
+    assert not is_hopeless([bad, bad, good, bad, bad])
+    assert is_hopeless([good, bad, bad, bad])
+    deleted = Batch(MeasuredOperation.DELETE, 0, bad.samples)
+    assert not is_hopeless([bad, bad, deleted])

@@ -163,21 +163,6 @@ def test_mean_of_nothing_is_none() -> None:
     assert metrics.mean(np.array([1.0, 4.0])) == 2.5
 
 
-def test_means_by_class() -> None:
-    """haizea section 5.1: waits up to 10 min, 1 h, 6 h and longer; a bound belongs to the class below it."""
-    durations = np.array([600.0, 601.0, 3_600.0, 90_000.0])
-    waits = np.array([1.0, 2.0, 4.0, 8.0])
-    classes = metrics.means_by_class(durations, waits, metrics.DURATION_CLASSES)
-    assert [(group.at_most, group.count, group.mean) for group in classes] == [
-        (600, 1, 1.0),
-        (3_600, 2, 3.0),
-        (21_600, 0, None),
-        (math.inf, 1, 8.0),
-    ]
-    nodes = metrics.means_by_class(np.array([1.0, 9.0, 10.0]), np.array([1.0, 3.0, 7.0]), metrics.NODE_CLASSES)
-    assert [group.mean for group in nodes] == [2.0, 7.0]
-
-
 def test_spearman_ranks_with_ties() -> None:
     """haizea section 5.1, check E1.3; ranks (1, 2.5, 2.5, 4) against (1, 2, 3, 4): 4.5 / sqrt(4.5 * 5)."""
     first, second = np.array([1.0, 5.0, 5.0, 9.0]), np.array([0.0, 1.0, 100.0, 101.0])

@@ -12,7 +12,8 @@ from oslo_config import cfg
 from oslo_policy import policy
 
 from lease_scheduler.api import access
-from lease_scheduler.api.routes import ROUTES, Route
+from lease_scheduler.api.request import Route
+from lease_scheduler.api.routes import ROUTES
 from tests.unit.api.conftest import Client
 from tests.unit.api.fakes import Site
 from tests.unit.api.handlers.test_leases import DATES, INSTANCES, made
