@@ -94,6 +94,16 @@ OPTIONS: list[cfg.Opt] = [
         ],
         help="Which leases are suspended when they are preempted.",
     ),
+    cfg.StrOpt(
+        "planned_suspension",
+        choices=[
+            ("none", "leases are suspended only when they are preempted"),
+            ("serial-only", "only leases of one node are planned in parts"),
+            ("all", "every lease that may be suspended may be planned in parts"),
+        ],
+        help="Which leases, of those that suspension allows, may use a gap that is too short for them and be suspended "
+        "at its end. The same as suspension if it is not set.",
+    ),
     cfg.FloatOpt("suspend_rate", default=50.0, min=0.001, help="Rate at which a host saves memory, in MB per second."),
     cfg.FloatOpt(
         "resume_rate", default=50.0, min=0.001, help="Rate at which a host loads saved memory, in MB per second."

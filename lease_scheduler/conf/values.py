@@ -31,6 +31,7 @@ def planning_options(conf: cfg.ConfigOpts) -> PlanningOptions:
     return PlanningOptions(
         backfilling_limit=_backfilling_limit(group.backfilling, group.backfilling_reservations),
         suspension=Suspension(group.suspension),
+        planned_suspension=None if group.planned_suspension is None else Suspension(group.planned_suspension),
         suspend_rate=group.suspend_rate,
         resume_rate=group.resume_rate,
         exclusion=Exclusion(group.suspend_resume_exclusion),

@@ -22,6 +22,7 @@ from lease_scheduler.model.states import SUSPENDED_STATES, LeaseState
 from lease_scheduler.plan.explain import too_large
 from lease_scheduler.plan.largest_fit import with_counts
 from lease_scheduler.plan.plan import NotPlannableError
+from lease_scheduler.plan.preemption import is_preempted, loses_work
 from lease_scheduler.plan.quote import most_on_site, refusal_of
 from lease_scheduler.policy.admission.base import AdmissionPolicy
 
@@ -259,6 +260,21 @@ class EngineSteps:
                 reason = refusal_of(state.planner, smallest, now, error, may_preempt=may_preempt).message
             state.finish(lease, LeaseState.REJECTED, now, reason)
             return
+        self._count_preempted(lease)
         others = state.publish(now) - 1
         if others > 0:
             state.recorder.count("preemptions" if lease.kind is LeaseKind.RESERVATION else "replans", others)
+
+    def _count_preempted(self, preemptor: Lease) -> None:
+        """Count the leases that have to make room for a lease that was just placed, apart from those that are moved."""
+        changes = self._state.planner.plan.changes()
+        others = [(before, after) for before, after in changes if before and after.lease_id != preemptor.lease_id]
+        preempted = [(before, after) for before, after in others if is_preempted(before, after)]
+        if not preempted:
+            return
+        count = self._state.recorder.count
+        count("preempted_leases", len(preempted))
+        count("preempted_nodes", sum(after.request.node_count for _, after in preempted))
+        without_loss = sum(not loses_work(before, after) for before, after in preempted)
+        if without_loss:
+            count("preemptions_without_loss", without_loss)

@@ -264,7 +264,7 @@ def _extended(planner: Planner, terms: LeaseRequest, present: PresentHosts, star
 def _suspended_at_its_end(planner: Planner, lease: Lease, terms: LeaseRequest, first: Holding, now: int) -> Holding:
     context = planner.context
     fixed = terms.kind.promises_interval
-    if not fixed and context.suspension.can_suspend(terms):
+    if not fixed and context.suspension.may_be_planned_in_parts(terms):
         cut = cut_by_suspension(context, terms, first, first.end)
         if cut.run_end > max(now, cut.run_start):
             return cut

@@ -7,6 +7,7 @@ them by name and options, and the policies themselves.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -82,3 +83,13 @@ class Preemption(Protocol):
         The highest score is preempted first; a lease with a negative score (``policy.preemption.base.NEVER``) never is.
         """
         ...
+
+    def choose(self, preemptor: LeaseRequest, candidates: Sequence[Victim]) -> Sequence[Victim]:
+        """Return the candidates that may be preempted, in the order in which they are taken.
+
+        The planner takes the first ones of them, as few as make room; one that is left out is not preempted. So a
+        policy that looks for the best set of victims returns that set. The default takes them by their scores.
+
+        :param candidates: leases with a score of at least 0, the highest score first, equal ones in order of submission
+        """
+        return candidates

@@ -82,6 +82,9 @@ class PlanningOptions:
     :ivar backfilling_limit: number of best-effort leases that may hold a future place while others overtake them: 0 is
         no backfilling, 1 aggressive, n intermediate, None conservative (haizea F47)
     :ivar suspension: which leases may be suspended
+    :ivar planned_suspension: which of them may be planned in parts, so that a gap that is too short for a whole lease
+        is used and the lease is suspended at its end. None is the same as ``suspension``; with ``NONE`` leases are
+        suspended only when they are preempted
     :ivar suspend_rate: MB/s at which memory is saved
     :ivar resume_rate: MB/s at which memory is loaded
     :ivar exclusion: which VMs of a lease are saved one after the other
@@ -113,6 +116,7 @@ class PlanningOptions:
 
     backfilling_limit: int | None = 1
     suspension: Suspension = Suspension.ALL
+    planned_suspension: Suspension | None = None
     suspend_rate: float = 50.0
     resume_rate: float = 50.0
     exclusion: Exclusion = Exclusion.LOCAL

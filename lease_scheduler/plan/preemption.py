@@ -31,7 +31,7 @@ _COMING_BACK = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
 def victims(context: PlanningContext, request: LeaseRequest, start: int, end: int, now: int) -> list[Lease]:
-    """Return the leases that could make room in ``[start, end)``, best victim first; ties in order of submission."""
+    """Return the leases that could make room in ``[start, end)``, the best victim first, as the policy says."""
     found = []
     for lease, holding in context.plan.overlapping(start, end):
         victim = lease.request
@@ -51,11 +51,29 @@ def victims(context: PlanningContext, request: LeaseRequest, start: int, end: in
         if context.suspension.can_suspend(victim):
             overhead = context.suspend_estimate(victim) + context.resume_estimate(victim)
         remaining = remaining_before(lease, holding) - (run_so_far if overhead else 0)
-        score = context.preemption.score(request, Victim(lease, max(1, remaining), overhead), start)
+        candidate = Victim(lease, max(1, remaining), overhead)
+        score = context.preemption.score(request, candidate, start)
         if score >= 0:
-            found.append((-score, lease.sequence, lease))
+            found.append((-score, lease.sequence, candidate))
     found.sort(key=lambda entry: entry[:2])
-    return [lease for _, _, lease in found]
+    chosen = context.preemption.choose(request, [candidate for _, _, candidate in found]) if found else ()
+    return [candidate.lease for candidate in chosen]
+
+
+def is_preempted(before: Lease, after: Lease) -> bool:
+    """Whether a change of the plan preempts a lease: it loses its place, or has to leave its hosts before its run ends.
+
+    A lease that only gets another place is moved, not preempted.
+    """
+    if not before.holdings or after.is_final:
+        return False
+    cuts = (each for each in after.holdings if each.closing is not Closing.SHUTDOWN)
+    return not after.holdings or any(each not in before.holdings for each in cuts)
+
+
+def loses_work(before: Lease, after: Lease) -> bool:
+    """Whether a lease that is preempted runs and starts over."""
+    return before.active_since is not None and (not after.holdings or after.holdings[0].closing is Closing.KILL)
 
 
 def _has_grace(context: PlanningContext, lease: Lease, at: int, now: int) -> bool:

@@ -115,7 +115,7 @@ def need_of(context: PlanningContext, lease: Lease) -> QueuedDemand:
         return known
     longest = whole_length(context, request, lease.remaining, resuming=resuming)
     shortest = longest
-    if context.suspension.can_suspend(request):
+    if context.suspension.may_be_planned_in_parts(request):
         shortest = min(longest, max(1, context.threshold(request, resuming=resuming)))
     count = request.node_count if len(context.plan.demands(request)) == 1 else 1
     need = QueuedDemand(

@@ -31,12 +31,14 @@ class SuspensionModel:
 
     def can_suspend(self, request: LeaseRequest) -> bool:
         """Return whether the lease's state can be saved when it is preempted (haizea F51)."""
-        kinds = self._options.suspension
-        if not request.nodes or kinds is Suspension.NONE:
+        if not request.nodes or not request.preemptible or not request.preemption_mode.saves_state:
             return False
-        if not request.preemptible or not request.preemption_mode.saves_state:
-            return False
-        return kinds is Suspension.ALL or request.node_count == 1
+        return _includes(self._options.suspension, request)
+
+    def may_be_planned_in_parts(self, request: LeaseRequest) -> bool:
+        """Return whether a suspension of the lease may be planned although nothing preempts it."""
+        planned = self._options.planned_suspension
+        return self.can_suspend(request) and (planned is None or _includes(planned, request))
 
     def suspend_time(self, request: LeaseRequest, assignment: Sequence[int]) -> int:
         """Return the seconds to suspend all VMs, given the host index of each."""
@@ -155,3 +157,7 @@ class SuspensionModel:
             turns.append((vm, free_at[lane], end))
             free_at[lane] = end
         return turns
+
+
+def _includes(kinds: Suspension, request: LeaseRequest) -> bool:
+    return kinds is Suspension.ALL or (kinds is Suspension.SERIAL_ONLY and request.node_count == 1)

@@ -50,7 +50,8 @@ class RunResult:
     :ivar leases: every lease in the order of submission, each in a final state unless the run was cut
     :ivar occupations: what really happened on the hosts, in the order of their ends
     :ivar counters: named counts: ``suspensions``, ``resumptions``, ``migrations``, ``preemptions``, ``early_ends``,
-        ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``; with image transfers also
+        ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``, ``preempted_leases``, ``preempted_nodes``,
+        ``preemptions_with_loss``, ``preemptions_without_loss``; with image transfers also
         ``image_transfers``, ``transferred_images`` (hosts that got one), ``shared_images`` and ``reused_images`` (hosts
         where a lease needed no transfer of its own), ``evicted_images``, ``failed_transfers``
     :ivar start: the run's zero
