@@ -14,7 +14,7 @@ DEMO ?= 1
 STATE := var
 
 .PHONY: setup run simulate test lint types imports unit docs screenshot
-.PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges experiment clean
+.PHONY: notes sample-config sample-policy check-sample benchmark benchmark-check benchmark-ranges mutate experiment clean
 .PHONY: lab lab-down servers openstack collect
 
 setup: $(STAMP)
@@ -111,9 +111,15 @@ benchmark-check: setup
 benchmark-ranges: setup
 	$(BIN)/python -m benchmarks.counted_work --update
 
+# Takes minutes to learn which tests meet which function, then about a second for each mutant. Its tool is needed for
+# nothing else. MUTATE_OPTIONS="--only 'lease_scheduler.plan.*'" and more: see python -m tools.mutate --help
+mutate: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<3.9'
+	$(BIN)/python -m tools.mutate $(MUTATE_OPTIONS)
+
 experiment: setup
 	$(BIN)/lease-sim experiment haizea-5 --output output/haizea-5
 
 clean:
-	rm -rf $(VENV) .tox build dist doc/build output var *.egg-info
+	rm -rf $(VENV) .tox build dist doc/build mutants output var *.egg-info
 	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

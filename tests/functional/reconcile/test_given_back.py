@@ -16,6 +16,12 @@ from .conftest import HOUR, LIMIT, Service
 TRUST = "0123456789abcdef0123456789abcdef"
 
 
+def _far_ahead(service: Service) -> dict[str, int]:
+    """Return an interval that does not begin during a test: a minute of this clock takes one second."""
+    start = service.site.clock.now() + 100 * HOUR
+    return {"start": start, "end": start + HOUR}
+
+
 class Removals(list[Order]):
     """Orders that remove something of a lease, as they come."""
 
@@ -29,12 +35,13 @@ class Removals(list[Order]):
 def test_a_lease_that_never_began(make_service: Callable[..., Service]) -> None:
     removals = Removals()
     service = make_service(before_step=removals)
-    lease_id = service.ask("reservation", 1, HOUR, trust_id=TRUST)
-    other = service.ask("reservation", 1, HOUR)
+    lease_id = service.ask("reservation", 1, HOUR, trust_id=TRUST, **_far_ahead(service))
+    other = service.ask("reservation", 1, HOUR, **_far_ahead(service))
     for each in (lease_id, other):
         service.leases.delete({}, each, "")
     assert wait_until(lambda: bool(removals), LIMIT)
-    (order,) = removals
+    assert len(removals) == 1, removals
+    order = removals[0]
     assert (order.lease_id, order.is_over) == (lease_id, True)
     assert order.document is not None
     assert order.document.trust_id == TRUST
@@ -43,13 +50,14 @@ def test_a_lease_that_never_began(make_service: Callable[..., Service]) -> None:
 def test_an_engine_that_was_killed_meanwhile(make_service: Callable[..., Service]) -> None:
     """Whoever takes over knows what the lease had, though it is over."""
     first = make_service(before_step=lambda order, step: True)
-    lease_id = first.ask("reservation", 1, HOUR, trust_id=TRUST)
+    lease_id = first.ask("reservation", 1, HOUR, trust_id=TRUST, **_far_ahead(first))
     first.leases.delete({}, lease_id, "")
     first.site.close()
     removals = Removals()
     second = make_service(before_step=removals)
     assert wait_until(lambda: bool(removals), LIMIT)
-    (order,) = removals
+    assert len(removals) == 1, removals
+    order = removals[0]
     assert (order.lease_id, order.is_over) == (lease_id, True)
     assert order.document is not None
     assert order.document.trust_id == TRUST
