@@ -6,7 +6,7 @@ RULES = (
     rule(
         "oshosts:get_allocations",
         ADMIN,
-        "List which reservation has which host.",
+        "List which hosts reservations have.",
         "GET /v1/os-hosts/allocations",
         "GET /v1/os-hosts/{host_id}/allocation",
     ),

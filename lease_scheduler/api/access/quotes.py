@@ -6,7 +6,7 @@ RULES = (
     rule(
         "quotes:post",
         MEMBER,
-        "Ask what a lease would come to, and have it held if one may also create leases.",
+        "Request a quote. Holding it also needs the permission to create leases.",
         "POST /v1/quotes",
     ),
 )

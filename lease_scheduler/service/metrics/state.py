@@ -68,7 +68,7 @@ class StateMetrics(Collector):
         if seen.price_rate is not None:
             yield GaugeMetricFamily(
                 "lease_scheduler_price_rate",
-                "Money per node and hour at which leases are offered to somebody who is not known",
+                "Money per node and hour at which leases are offered to an unknown project",
                 seen.price_rate,
             )
         if self._per_project:
@@ -127,13 +127,13 @@ def _resources(seen: Observation, held_by: Mapping[str, Mapping[str, int]]) -> I
         if lease.active_since is not None:
             in_use.update(amounts)
     classes = sorted({*capacity, *held})
-    yield _by_class("capacity", "What leases may use of all hosts", classes, capacity)
+    yield _by_class("capacity", "Capacity of all hosts that leases may use", classes, capacity)
     yield _by_class("held", "What leases hold at present", classes, held)
-    yield _by_class("in_use", "What leases that run hold at present", classes, in_use)
+    yield _by_class("in_use", "What running leases hold at present", classes, in_use)
     free = {name: max(0, in_service[name] - held[name]) for name in classes}
-    yield _by_class("free", "What no lease holds of the hosts that are in service", classes, free)
+    yield _by_class("free", "Capacity of the hosts in service that no lease holds", classes, free)
     shares = {name: in_use[name] / capacity[name] for name in classes if capacity[name]}
-    yield _by_class("utilization_ratio", "Share of the capacity that leases that run hold", sorted(shares), shares)
+    yield _by_class("utilization_ratio", "Share of the capacity that running leases hold", sorted(shares), shares)
 
 
 def _by_class(name: str, help_text: str, classes: Iterable[str], values: Mapping[str, float]) -> Metric:

@@ -152,11 +152,11 @@ def test_folder_that_cannot_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.org", "::"])
 def test_not_for_others(tmp_path: Path, host: str) -> None:
-    """Nobody's identity is checked, so it listens to this machine alone."""
+    """The service does not authenticate callers, so it listens on loopback only."""
     settings = tmp_path / "service.conf"
     settings.write_text(f"[api]\nhost = {host}\n")
     line = _refused("--state-path", str(tmp_path / "state"), "--config-file", str(settings))
-    assert "identity" in line
+    assert "callers are not authenticated" in line
 
 
 def test_make_run(tmp_path: Path) -> None:
