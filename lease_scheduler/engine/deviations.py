@@ -38,9 +38,9 @@ class Deviations:
     def overdue(self, lease: Lease, now: int) -> None:
         """Handle an operation that is not over at the end of its lease's holding.
 
-        A suspension or shutdown keeps its hosts for as long as it has already taken, even if other leases are to follow
-        there. A start, resumption or migration gets more time only if no promise is in the way; otherwise the lease
-        fails, is moved, or starts over.
+        A suspension or shutdown keeps its hosts for up to a minute more, even if other leases are to follow there. A
+        start, resumption or migration gets more time only if no promise is in the way; otherwise the lease fails, is
+        moved, or starts over.
         """
         operation = self._state.operations[lease.lease_id]
         if lease.lease_id in self._state.stuck:

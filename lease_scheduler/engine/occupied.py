@@ -93,7 +93,7 @@ class OccupiedHosts:
             self._begin_elsewhere(other, now)
         for other in list(state.planner.plan.leases.values()):
             if self._outages.goes_on_without(other) and other.missing_since is not None:
-                # The previous engine knew this, but what a lease goes without is not stored.
+                # The lease went without them before this engine took over.
                 known = state.without.get(other.lease_id, frozenset())
                 state.without[other.lease_id] = known | hosts & other.holdings[0].hosts
 
@@ -162,7 +162,7 @@ class OccupiedHosts:
     # -- what can be had -------------------------------------------------------------------------------------
 
     def _begin_elsewhere(self, lease: Lease, now: int) -> None:
-        """Start a lease on as many free hosts as possible; if there are none, try again later."""
+        """Give a lease that could not start as many free hosts as possible; if there are none, try again later."""
         state, first = self._state, lease.holdings[0]
         if max(now, first.run_start) >= first.run_end:
             self._relocation.fail(lease, now, _NOTHING_FREE)

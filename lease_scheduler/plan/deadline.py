@@ -19,9 +19,9 @@ def plan_deadline(context: PlanningContext, lease: Lease, now: int, *, may_preem
     """Give a deadline lease its place, moving other deadline leases if needed and if these still meet their deadlines.
 
     1. A lease with little slack is tried at its requested start, preempting leases that can wait.
-    2. Otherwise the earliest fit is taken.
-    3. For a lease with little slack, the instants before that fit are tried at which running leases could be suspended,
-       if the options let starts wait for suspensions.
+    2. If the options let starts wait for suspensions, it is then tried at the instants before its earliest fit at which
+       running leases could be suspended.
+    3. Otherwise, and for all other leases, the earliest fit is taken.
     4. If there is no fit by the deadline, all deadline leases that are planned for later are planned again, least slack
        first.
 
