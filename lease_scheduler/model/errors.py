@@ -77,3 +77,7 @@ class StoreUnavailableError(LeaseSchedulerError):
 
 class StoreFullError(EngineUnavailableError, StoreUnavailableError):
     """The database has no room left; the same request may succeed when an operator has made some."""
+
+
+#: What is told of an id that its client chose for a lease and that another request has; of whose it is nothing.
+ID_IS_TAKEN = "id: is taken by another request; choose another UUID, or send the same request again"

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from lease_scheduler.engine.attributes import REMARKS, TERMS, values
 from lease_scheduler.engine.records import LeaseDocument, RevenueRecord
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility
@@ -33,19 +34,9 @@ LOG = logging.getLogger(__name__)
 _KEYS = {"start": "start_date"}
 
 #: Keys of a lease document that are planned with and may be changed.
-_TERMS = frozenset(
-    {
-        "start",
-        "end",
-        "duration",
-        "deadline",
-        "reservations",
-        "max_price",
-        "preemptible",
-        "preemption_mode",
-        "extras",
-    }
-)
+_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", *(each.name for each in TERMS)})
+#: Attributes that are kept beside the terms and may be changed.
+_REMARKS = tuple(each for each in REMARKS if each.changed is not None)
 
 
 class Leases:
@@ -93,11 +84,15 @@ class Leases:
             lease, groups = self._groups.given(lease, expires)
             try:
                 with self._site.transaction(expires), refusals(context):
-                    return self._create(lease, offered=offered)
-            except BaseException:
+                    again = self._again(lease, offered=offered)
+                    answer = self._create(lease, offered=offered) if again is None else again
+                if again is None:
+                    groups = []
+                return answer
+            finally:
+                # Of a lease that was refused, or that the same request had made meanwhile.
                 if groups:
                     self._groups.remove(groups)
-                raise
 
     def _proposal(self, context: Document, lease: Document, *, offered: bool) -> Proposal | None:
         """What filters are asked about; none if the lease is there already, because it is asked for a second time.
@@ -106,7 +101,7 @@ class Leases:
         """
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
-            if lease["id"] in site.work.leases:
+            if self._again(lease, offered=offered) is not None:
                 return None
             terms = self._documents.terms(lease)
             found = site.engine.quote(terms.request, terms.least)
@@ -127,12 +122,24 @@ class Leases:
             missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
             work.changes.revenue.append(missed)
 
+    def _again(self, lease: Document, *, offered: bool) -> Answer | None:
+        """Return the answer to a request that has made its lease before, because that answer was lost; else None.
+
+        :raises RefusedError: 409, another request has made a lease with this id
+        """
+        work, store, lease_id = self._site.work, self._site.store, lease["id"]
+        if lease_id not in work.leases and not store.has_lease(lease_id):
+            return None
+        document = work.documents.get(lease_id)
+        digest = store.request_digest(lease_id) if document is None else document.request_digest
+        if digest != lease.get("request_digest"):
+            raise RefusedError(409, ID_IS_TAKEN, "id")
+        # It may be over by now.
+        made = work.leases.get(lease_id)
+        return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
+
     def _create(self, lease: Document, *, offered: bool) -> Answer:
         site = self._site
-        if lease["id"] in site.work.leases or site.store.has_lease(lease["id"]):
-            # Asked for a second time, because the first answer was lost; it may be over by now.
-            again = site.work.leases.get(lease["id"])
-            return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
         terms = self._documents.terms(lease)
         if offered:
             self._check_offers(terms.document.project_id)
@@ -150,6 +157,8 @@ class Leases:
             raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
         site.engine.step()
         made = site.work.leases[terms.request.lease_id]
+        if made.state in (LeaseState.REJECTED, LeaseState.REJECTED_BY_USER):
+            site.engine.forget_refused(made.lease_id)
         if made.state is LeaseState.REJECTED_BY_USER:
             raise RefusedError(409, made.reason, "max_price")
         if made.state is LeaseState.REJECTED:
@@ -364,12 +373,7 @@ class Leases:
         site = self._site
         with site.transaction(context.get("expires")), refusals(context):
             lease, document = self._documents.expected(lease_id, changes)
-            updated = replace(
-                document,
-                name=changes.get("name", document.name),
-                on_end=changes.get("on_end") or document.on_end,
-                updated_at=site.work.now,
-            )
+            updated = replace(document, updated_at=site.work.now, **values(_REMARKS, changes))
             end_before = lease.holdings[-1].run_end if lease.holdings else None
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from lease_scheduler.engine.attributes import ATTRIBUTES
 from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
 from lease_scheduler.model.documents import Document
 
 #: Our key and Blazar's for the same date.
 _DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}
-_PLAIN = ("id", "name", "project_id", "user_id", "trust_id", "kind", "duration", "preemptible", "series_id")
+_PLAIN = ("id", "kind", "duration", *(each.name for each in ATTRIBUTES if each.is_filtered))
 #: The last instant that has a date of four digits of year.
 _LAST = 253_402_300_799
 
