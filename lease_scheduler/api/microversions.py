@@ -8,7 +8,7 @@ from werkzeug.datastructures import Headers
 
 from lease_scheduler.api.errors import FrameworkError
 
-__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "requested"]
+__all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "reaches", "requested"]
 
 SERVICE_TYPE = "reservation"
 _HEADER = "OpenStack-API-Version"
@@ -33,13 +33,18 @@ HISTORY: dict[str, str] = {
     "1.15": "Counter-offers; prices of changes before they are made; breaches of terms and penalties.",
     "1.16": "Leases show their number and extras; lists by number, and of leases that are not over (live).",
     "1.17": "Availability, quotes and alternatives with and without preemption: free, preempted_kinds.",
+    "1.18": "Leases have a description; a client may choose the id of a new lease (id), so that a retry is safe.",
 }
 
 _ALL = [microversion_parse.parse_version_string(text) for text in HISTORY]
 MINIMUM, MAXIMUM = _ALL[0], _ALL[-1]
-V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9, V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17 = (
-    _ALL
-)
+V1_0, V1_1, V1_2, V1_3, V1_4, V1_5, V1_6, V1_7, V1_8, V1_9 = _ALL[:10]
+V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18 = _ALL[10:]
+
+
+def reaches(version: Version, since: str | None) -> bool:
+    """Return whether a microversion has what came with another one; nothing came with None."""
+    return since is not None and version >= microversion_parse.parse_version_string(since)
 
 
 def requested(headers: Headers) -> Version:

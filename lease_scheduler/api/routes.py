@@ -59,7 +59,7 @@ _LEASES = (
         "leases:post",
         201,
         "Create a lease",
-        body=lease_schemas.create,
+        body=lease_schemas.create_with_id,
         liberal=liberal.creation,
         answer=lease_schemas.one,
         changes=True,

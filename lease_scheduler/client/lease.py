@@ -15,6 +15,11 @@ class CreateLease(ShowCommand):
 
     def _add_options(self, parser: argparse.ArgumentParser) -> None:
         terms.add_terms(parser)
+        parser.add_argument(
+            "--id",
+            metavar="<uuid>",
+            help="ID of the lease, a new UUID: the same command again then makes no second lease",
+        )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         body = terms.body_of(parsed)
@@ -73,8 +78,8 @@ class ShowLease(ShowCommand):
         add_lease(parser)
         parser.add_argument("--deleted", action="store_true", help="Show it even if it is deleted (by ID only)")
         parser.add_argument("--price", action="store_true", help="Also show its price, and how long it is held")
-
         parser.add_argument("--breaches", action="store_true", help="Also show the terms that were not kept")
+        parser.add_argument("--all", action="store_true", help="Show everything that the newest microversion has")
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
         path = f"/leases/{client.find_lease(parsed.lease)}"
@@ -83,6 +88,8 @@ class ShowLease(ShowCommand):
             version = terms.PRICES
         if parsed.breaches:
             version = terms.NEGOTIATION
+        if parsed.all:
+            version = "latest"
         return client.one("GET", path, version, "lease", query=query)
 
 
@@ -93,8 +100,7 @@ class SetLease(ShowCommand):
         add_lease(parser)
         parser.add_argument("--name", metavar="<name>", help="New name")
         terms.add_times(parser)
-        terms.add_conduct(parser)
-        terms.add_price_of_change(parser)
+        terms.add_changed_attributes(parser)
         parser.add_argument(
             "--reservation",
             metavar="<key=value,...>",
@@ -114,10 +120,7 @@ class SetLease(ShowCommand):
         if parsed.if_version is not None:
             body["version"] = parsed.if_version
         path = f"/leases/{client.find_lease(parsed.lease)}"
-        version = (
-            terms.later(terms.version_of(body), terms.NEGOTIATION) if "max_price" in body else terms.version_of(body)
-        )
-        return client.one("PUT", path, version, "lease", body)
+        return client.one("PUT", path, terms.version_of_change(body), "lease", body)
 
 
 class DeleteLease(PlainCommand):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from lease_scheduler.client import arguments
+from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Text
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 KINDS = ("reservation", "immediate", "deadline", "best-effort")
-PREEMPTION_MODES = ("shelve", "suspend", "stop", "delete", "migrate", "none")
-ON_END = ("delete", "shelve", "snapshot", "keep")
 #: The microversion that brought prices.
 PRICES = "1.12"
 #: That of counter-offers, prices of changes, and penalties.
@@ -17,11 +17,20 @@ NEGOTIATION = "1.15"
 
 #: That of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
+#: That of ids that clients choose.
+CHOSEN_IDS = "1.18"
 #: That of usage by steps of time.
 USAGE_HISTORY = "1.14"
 
 #: That of servers which boot from volumes.
 _VOLUMES = "1.13"
+
+#: A lease is named by an argument of its own.
+_NAME = next(each for each in ATTRIBUTES if each.name == "name")
+_GIVEN = tuple(each for each in ATTRIBUTES if each.given is not None and each is not _NAME)
+_CHANGED = tuple(each for each in ATTRIBUTES if each.changed is not None and each is not _NAME)
+#: Options whose names are not those of their attributes.
+_OPTIONS = {"extras": "extra"}
 
 _DATE = "UTC, as 2030-01-31T12:00, or with an offset, or now"
 _DURATION = "as 2h30m, 1d, PT2H30M or seconds"
@@ -48,13 +57,7 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
         "repeat for more",
     )
     add_times(parser)
-    add_conduct(parser)
-    parser.add_argument(
-        "--max-price",
-        metavar="<number>",
-        type=arguments.money,
-        help="Maximum price, if leases have prices; a lease that costs more is refused",
-    )
+    add_attributes(parser, *_GIVEN)
     parser.add_argument(
         "--server",
         metavar="<key=value,...>",
@@ -74,34 +77,41 @@ def add_times(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--before-end", metavar="<date>", help="When to be notified that the end is near")
 
 
-def add_conduct(parser: argparse.ArgumentParser) -> None:
-    """How a lease is dealt with."""
-    preemptible = parser.add_mutually_exclusive_group()
-    preemptible.add_argument(
-        "--preemptible",
-        action="store_const",
-        const=True,
-        dest="preemptible",
-        help="The lease may be interrupted for others",
-    )
-    preemptible.add_argument(
-        "--not-preemptible",
-        action="store_const",
-        const=False,
-        dest="preemptible",
-        help="The lease may not be interrupted",
-    )
-    parser.add_argument(
-        "--preemption-mode", choices=PREEMPTION_MODES, help="What happens to its servers when it is interrupted"
-    )
-    parser.add_argument("--on-end", choices=ON_END, help="What happens to its servers at the end (default: delete)")
-    parser.add_argument(
-        "--extra",
-        metavar="<key=value>",
-        type=arguments.key_value,
-        action="append",
-        help="Attribute to store with the lease; repeat for more",
-    )
+def add_changed_attributes(parser: argparse.ArgumentParser) -> None:
+    """Add the options for attributes of a lease that can be changed."""
+    add_attributes(parser, *_CHANGED)
+
+
+def add_attributes(parser: argparse.ArgumentParser, *attributes: Attribute) -> None:
+    """Add the options for attributes of a lease."""
+    for each in attributes:
+        option = f"--{_OPTIONS.get(each.name, each.name).replace('_', '-')}"
+        match each.kind:
+            case Text():
+                parser.add_argument(option, dest=each.name, metavar="<text>", help=each.help)
+            case Amount():
+                parser.add_argument(option, dest=each.name, metavar="<number>", type=arguments.money, help=each.help)
+            case Choice():
+                parser.add_argument(option, dest=each.name, choices=each.kind.texts, help=each.help)
+            case Pairs():
+                parser.add_argument(
+                    option,
+                    dest=each.name,
+                    metavar="<key=value>",
+                    type=arguments.key_value,
+                    action="append",
+                    help=each.help,
+                )
+            case Flag():
+                either = parser.add_mutually_exclusive_group()
+                either.add_argument(option, dest=each.name, action="store_const", const=True, help=each.help)
+                either.add_argument(
+                    option.replace("--", "--not-", 1),
+                    dest=each.name,
+                    action="store_const",
+                    const=False,
+                    help=f"The opposite of {option}",
+                )
 
 
 def add_price_of_change(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +126,7 @@ def add_price_of_change(parser: argparse.ArgumentParser) -> None:
 
 #: Option -> key of the body, and the microversion that brought it.
 _KEYS = {
-    "name": ("name", "1.2"),
+    "id": ("id", CHOSEN_IDS),
     "kind": ("kind", "1.2"),
     "nodes": ("nodes", "1.2"),
     "reservation": ("reservations", "1.2"),
@@ -125,11 +135,7 @@ _KEYS = {
     "before_end": ("before_end_date", "1.2"),
     "duration": ("duration", "1.2"),
     "deadline": ("deadline", "1.2"),
-    "preemptible": ("preemptible", "1.2"),
-    "preemption_mode": ("preemption_mode", "1.2"),
-    "on_end": ("on_end", "1.3"),
     "server": ("servers", "1.3"),
-    "max_price": ("max_price", PRICES),
     "hold": ("hold", PRICES),
     "counter_offers": ("counter_offers", NEGOTIATION),
 }
@@ -137,18 +143,25 @@ _KEYS = {
 
 def body_of(parsed: argparse.Namespace) -> Document:
     """The body that the options make; what is not given is not sent."""
-    given = {option: value for option, value in vars(parsed).items() if option in _KEYS and value is not None}
-    body: Document = {_KEYS[option][0]: value for option, value in given.items()}
-    if getattr(parsed, "extra", None):
-        body["extras"] = dict(parsed.extra)
+    given = {option: value for option, value in vars(parsed).items() if value is not None}
+    body: Document = {key: given[option] for option, (key, _) in _KEYS.items() if option in given}
+    for each in (_NAME, *_GIVEN):
+        if each.name in given:
+            body[each.name] = dict(given[each.name]) if isinstance(each.kind, Pairs) else given[each.name]
     return body
 
 
 def version_of(body: Document) -> str:
-    """The lowest microversion that knows all keys of a body, and answers with kind and state."""
-    of_key = dict(_KEYS.values())
+    """The lowest microversion that knows all keys of a new lease, and answers with kind and state."""
     from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
-    return later(*(of_key.get(key, "1.2") for key in body), *from_volumes, "1.2")
+    of_attributes = [each.given for each in _GIVEN if each.name in body and each.given is not None]
+    return later(*(since for key, since in _KEYS.values() if key in body), *of_attributes, *from_volumes, "1.2")
+
+
+def version_of_change(body: Document) -> str:
+    """The lowest microversion that knows all keys of a change, and answers with kind and state."""
+    of_attributes = [each.changed for each in _CHANGED if each.name in body and each.changed is not None]
+    return later(*(since for key, since in _KEYS.values() if key in body), *of_attributes, "1.2")
 
 
 def later(*versions: str) -> str:

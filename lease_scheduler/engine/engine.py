@@ -169,6 +169,10 @@ class Engine:
         self._known.add(request.lease_id)
         self._steps.submitted.append(Submission(request, least, until, negotiation))
 
+    def forget_refused(self, lease_id: str) -> None:
+        """Allow another request with the id of one that was refused, so that a client can send it again."""
+        self._known.discard(lease_id)
+
     def quote(self, request: LeaseRequest, least: tuple[int, ...] | None = None) -> Quote:
         """Return what would become of a request if it were made now. Nothing changes.
 

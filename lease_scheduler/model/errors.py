@@ -77,3 +77,7 @@ class StoreUnavailableError(LeaseSchedulerError):
 
 class StoreFullError(EngineUnavailableError, StoreUnavailableError):
     """The database is full; the same request may succeed when an operator has freed space."""
+
+
+#: Told of an id that its client chose for a lease and that another request has; it does not tell whose it is.
+ID_IS_TAKEN = "id: is taken by another request; choose another UUID, or send the same request again"

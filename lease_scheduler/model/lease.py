@@ -8,6 +8,7 @@ from enum import Enum
 from itertools import chain, islice
 from typing import Self, TypeVar
 
+from lease_scheduler.model.attributes import Amount, Choice, Flag, Pairs, attribute
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.holding import Holding
 from lease_scheduler.model.resources import FLOATING_IP, HOST_SHARE, WHOLE_HOST, Resources
@@ -225,15 +226,37 @@ class LeaseRequest:
     duration: int = UNLIMITED
     start: int | None = None
     deadline: int | None = None
-    preemptible: bool = False
-    preemption_mode: PreemptionMode = PreemptionMode.SUSPEND
+    preemptible: bool = field(
+        default=False,
+        metadata=attribute(Flag(), "1.2", is_filtered=True, help="Other leases may preempt the lease"),
+    )
+    preemption_mode: PreemptionMode = field(
+        default=PreemptionMode.SUSPEND,
+        metadata=attribute(Choice(PreemptionMode), "1.2", help="What preemption does to the servers of the lease"),
+    )
     user: str | None = None
-    price: float | None = None
-    max_price: float | None = None
+    price: float | None = field(
+        default=None, metadata=attribute(Amount(), shown="1.12", is_computed=True, is_notified=True)
+    )
+    max_price: float | None = field(
+        default=None,
+        metadata=attribute(
+            Amount(),
+            "1.12",
+            changed="1.15",
+            help="Most that the lease may cost, where leases have prices; a request for which it costs more is refused",
+        ),
+    )
     retained: float = 0.0
     software: DiskImage | None = None
     moves_others: bool = False
-    extras: Mapping[str, str] = field(default_factory=dict, hash=False)
+    extras: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata=attribute(
+            Pairs(64, 64, 1_024), "1.2", shown="1.16", help="Anything to keep with the lease; repeat for more"
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not self.nodes and self.kind is not LeaseKind.RESERVATION:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from lease_scheduler.model.attributes import Choice, Flag, Text, attribute
 
 #: What is done before the end of a reservation of hosts: images are made of its servers, or what the operator says.
 _SNAPSHOT, _DEFAULT = "snapshot", "default"
@@ -35,21 +37,37 @@ class ReservationRecord:
 
 @dataclass(frozen=True)
 class LeaseDocument:
-    """What a tenant says of a lease beside the terms that are planned with."""
+    """What a project says of a lease beside the terms that are planned with.
+
+    :ivar request_digest: of a lease whose id its client has chosen: what tells its request from any other
+    """
 
     lease_id: str
-    name: str
-    project_id: str
-    user_id: str
+    name: str = field(metadata=attribute(Text(255, is_name=True), "1.0", is_notified=True, is_filtered=True))
+    project_id: str = field(metadata=attribute(Text(255), shown="1.0", is_notified=True, is_filtered=True))
+    user_id: str = field(metadata=attribute(Text(255), shown="1.0", is_notified=True, is_filtered=True))
     created_at: int
-    trust_id: str | None = None
-    maintenance: bool = False
+    trust_id: str | None = field(
+        default=None, metadata=attribute(Text(255), shown="1.0", is_notified=True, is_filtered=True)
+    )
+    maintenance: bool = field(default=False, metadata=attribute(Flag(), shown="1.2"))
     before_end: int | None = None
     before_end_done: bool = False
     servers: tuple[Mapping[str, Any], ...] = ()
-    on_end: str = "delete"
-    series_id: str | None = None
-    degraded: bool = False
+    description: str | None = field(
+        default=None, metadata=attribute(Text(255), "1.18", is_notified=True, help="What the lease is for")
+    )
+    request_digest: str | None = field(default=None, metadata=attribute(Text(64)))
+    on_end: str = field(
+        default="delete",
+        metadata=attribute(
+            Choice(("delete", "shelve", "snapshot", "keep")),
+            "1.3",
+            help="What the end of the lease does to its servers (default: delete)",
+        ),
+    )
+    series_id: str | None = field(default=None, metadata=attribute(Text(36), shown="1.9", is_filtered=True))
+    degraded: bool = field(default=False, metadata=attribute(Flag(), shown="1.0", is_computed=True, is_notified=True))
     reservations: tuple[ReservationRecord, ...] = ()
     updated_at: int | None = None
     deleted_at: int | None = None

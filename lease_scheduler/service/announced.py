@@ -11,7 +11,7 @@ from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 
 def announced(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
-    """Return the keys of Blazar's payload. Dates are texts, as Blazar sends them."""
+    """Return the keys of Blazar's payload without attributes of the lease. Dates are texts, as Blazar sends them."""
     start, end = _span(lease)
     found = events(
         {
@@ -29,18 +29,13 @@ def announced(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
     )
     return {
         "lease_id": lease.lease_id,
-        "user_id": document.user_id,
-        "project_id": document.project_id,
-        "trust_id": document.trust_id,
         "start_date": _date(start),
         "end_date": _date(end),
         "status": lease_status(lease.state.value, None),
         "reservations": [_reservation(lease, record) for record in document.reservations],
         "events": [{**event, **{key: _date(event[key]) for key in _DATES_OF_EVENTS}} for event in found],
-        "name": document.name,
         "created_at": _date(document.created_at),
         "updated_at": _date(document.updated_at),
-        "degraded": document.degraded,
     }
 
 

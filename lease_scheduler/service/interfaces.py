@@ -62,6 +62,10 @@ class ServiceStore(Protocol):
         """Whether there is or was a lease of that id, as it is written down."""
         ...
 
+    def request_digest(self, lease_id: str) -> str | None:
+        """Return what tells the request of a lease from any other, or None if its client did not choose its id."""
+        ...
+
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
         """Return for how long offers were held that a project did not accept, of those that ended since an instant."""
         ...

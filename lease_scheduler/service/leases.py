@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from lease_scheduler.model.documents import Document
-from lease_scheduler.model.errors import InvalidValueError, RefusedError
+from lease_scheduler.model.errors import ID_IS_TAKEN, InvalidValueError, RefusedError
 from lease_scheduler.model.lease import UNLIMITED, Lease, NodeSet
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.advice import Alternative, Flexibility
@@ -16,6 +16,7 @@ from lease_scheduler.plan.changing import Change
 from lease_scheduler.plan.explain import NoPlaceError, Refusal
 from lease_scheduler.plan.trials import kinds_of, loses
 from lease_scheduler.plan.windows import Windows
+from lease_scheduler.records.attributes import REMARKS, TERMS, values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.history import RevenueRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
@@ -35,19 +36,9 @@ LOG = logging.getLogger(__name__)
 _KEYS = {"start": "start_date"}
 
 #: Keys of a lease document that are planned with and may be changed.
-_TERMS = frozenset(
-    {
-        "start",
-        "end",
-        "duration",
-        "deadline",
-        "reservations",
-        "max_price",
-        "preemptible",
-        "preemption_mode",
-        "extras",
-    }
-)
+_TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", *(each.name for each in TERMS)})
+#: Attributes that are kept beside the terms and may be changed.
+_REMARKS = tuple(each for each in REMARKS if each.changed is not None)
 
 
 class Leases:
@@ -92,7 +83,7 @@ class Leases:
             # the cloud makes groups. So the terms are made once more afterwards, from what there is then.
             if is_asked or are_wanted(lease):
                 with site.request(context):
-                    is_new = not self._is_known(lease)
+                    is_new = self._again(lease, offered=offered) is None
                     proposal = self._proposal(lease, offered=offered) if is_new and is_asked else None
                 if proposal is not None:
                     asked.enter_context(enforcement.creation(context, proposal))
@@ -100,22 +91,18 @@ class Leases:
                     lease, groups = self._groups.given(lease)
             try:
                 with site.request(context):
-                    if self._is_known(lease):
-                        return self._made_before(lease, offered=offered)
-                    return self._create(lease, self._documents.terms(lease), offered=offered)
-            except BaseException:
+                    again = self._again(lease, offered=offered)
+                    if again is None:
+                        answer = self._create(lease, self._documents.terms(lease), offered=offered)
+                    else:
+                        answer = again
+                if again is None:
+                    groups = []
+                return answer
+            finally:
+                # Of a lease that was refused, or that the same request had made meanwhile.
                 if groups:
                     self._groups.remove(groups)
-                raise
-
-    def _is_known(self, lease: Document) -> bool:
-        """Whether a lease was made before, and is asked for again because the answer was lost; it may be over."""
-        return lease["id"] in self._site.work.leases or self._site.store.has_lease(lease["id"])
-
-    def _made_before(self, lease: Document, *, offered: bool) -> Document:
-        """Return the answer for a lease that is asked for again."""
-        again = self._site.work.leases.get(lease["id"])
-        return self._offer_of(again, ()) if offered and again is not None else {"lease_id": lease["id"]}
 
     def _proposal(self, lease: Document, *, offered: bool) -> Proposal:
         """Return what filters are asked about.
@@ -142,6 +129,22 @@ class Leases:
             missed = RevenueRecord(request.lease_id, project_id, work.now, "rejected", None, request.max_price)
             work.changes.revenue.append(missed)
 
+    def _again(self, lease: Document, *, offered: bool) -> Document | None:
+        """Return the answer to a request that has made its lease before, because that answer was lost; else None.
+
+        :raises RefusedError: 409, another request has made a lease with this id
+        """
+        work, store, lease_id = self._site.work, self._site.store, lease["id"]
+        if lease_id not in work.leases and not store.has_lease(lease_id):
+            return None
+        document = work.documents.get(lease_id)
+        digest = store.request_digest(lease_id) if document is None else document.request_digest
+        if digest != lease.get("request_digest"):
+            raise RefusedError(409, ID_IS_TAKEN, "id")
+        # It may be over by now.
+        made = work.leases.get(lease_id)
+        return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
+
     def _create(self, lease: Document, terms: Terms, *, offered: bool) -> Document:
         site = self._site
         if offered:
@@ -161,6 +164,8 @@ class Leases:
         # The answer is whether it was admitted and placed.
         site.settle()
         made = site.work.leases[terms.request.lease_id]
+        if made.state in (LeaseState.REJECTED, LeaseState.REJECTED_BY_USER):
+            site.engine.forget_refused(made.lease_id)
         if made.state is LeaseState.REJECTED_BY_USER:
             raise RefusedError(409, made.reason, "max_price")
         if made.state is LeaseState.REJECTED:
@@ -377,12 +382,7 @@ class Leases:
         site = self._site
         with site.request(context):
             lease, document = self._documents.expected(lease_id, changes)
-            updated = replace(
-                document,
-                name=changes.get("name", document.name),
-                on_end=changes.get("on_end") or document.on_end,
-                updated_at=site.work.now,
-            )
+            updated = replace(document, updated_at=site.work.now, **values(_REMARKS, changes))
             end_before = lease.holdings[-1].run_end if lease.holdings else None
             if set(changes) & _TERMS:
                 lease, updated = self._change_terms(lease, updated, changes)

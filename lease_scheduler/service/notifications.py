@@ -6,12 +6,13 @@ from typing import Any
 
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.records.attributes import ATTRIBUTES, plain_values
 from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.announced import announced
 
 #: Version of the payload; its second number grows with every field that is added.
-PAYLOAD_VERSION = "1.3"
+PAYLOAD_VERSION = "1.4"
 
 #: The end that a project has been told of is another one; it is told again (Blazar).
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"
@@ -21,16 +22,16 @@ _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
 def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, Any]:
-    held = lease.holdings
+    held, values = lease.holdings, plain_values(lease.request, document)
     return {
         **announced(lease, document),
+        **{each.name: values[each.name] for each in ATTRIBUTES if each.is_notified},
         "payload_version": PAYLOAD_VERSION,
         "kind": lease.kind.value,
         "state": lease.state.value,
         "reason": lease.reason,
         "start": held[0].run_start if held else lease.started,
         "end": held[-1].run_end if held else lease.ended,
-        "price": lease.request.price,
         "offered_until": lease.offered_until,
         "negotiation_id": lease.negotiation,
         "instant": instant,

@@ -13,6 +13,7 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
 from lease_scheduler.model.property_query import ANYTHING, Query, matches, parse_query
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.records.attributes import REMARKS, TERMS, asked_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.known_images import KnownImages
@@ -108,7 +109,8 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
     if pool.images is not None and servers:
         node_sets = [replace(each, boots=pool.images.boots(servers, number)) for number, each in enumerate(node_sets)]
     start, duration = _interval(lease, kind, now)
-    mode = lease.get("preemption_mode") or PreemptionMode.SHELVE.value
+    # The simulator suspends unless it is told otherwise; the service shelves.
+    asked = {**lease, "preemption_mode": lease.get("preemption_mode") or PreemptionMode.SHELVE.value}
     request = LeaseRequest(
         lease_id=lease["id"],
         kind=kind,
@@ -117,26 +119,17 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
         duration=duration,
         start=start,
         deadline=lease.get("deadline"),
-        preemptible=bool(lease.get("preemptible")),
-        preemption_mode=PreemptionMode(mode),
         user=lease["project_id"],
-        max_price=lease.get("max_price"),
         moves_others=bool(lease.get("maintenance")),
-        extras=dict(lease.get("extras") or {}),
+        **values(TERMS, asked),
     )
     document = LeaseDocument(
         lease_id=lease["id"],
-        name=lease["name"],
-        project_id=lease["project_id"],
-        user_id=lease["user_id"],
         created_at=now,
-        trust_id=lease.get("trust_id"),
-        maintenance=bool(lease.get("maintenance")),
         before_end=lease.get("before_end"),
         servers=servers,
-        on_end=lease.get("on_end") or "delete",
-        series_id=lease.get("series_id"),
         reservations=tuple(reservations),
+        **values(REMARKS, lease),
     )
     return Terms(request, tuple(least), document)
 
@@ -295,25 +288,15 @@ def lease_document(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
     request = lease.request
     fixed = lease.kind is LeaseKind.RESERVATION
     return {
+        **asked_values(request, document),
         "id": lease.lease_id,
-        "name": document.name,
-        "project_id": document.project_id,
-        "user_id": document.user_id,
-        "trust_id": document.trust_id,
         "kind": lease.kind.value,
-        "maintenance": document.maintenance,
         "start": request.start,
         "end": request.start + request.duration if fixed and request.start is not None else None,
         "duration": None if fixed else request.duration,
         "deadline": request.deadline,
         "before_end": document.before_end,
-        "preemptible": request.preemptible,
-        "preemption_mode": request.preemption_mode.value,
-        "max_price": request.max_price,
         "servers": list(document.servers),
-        "on_end": document.on_end,
-        "series_id": document.series_id,
-        "extras": dict(request.extras),
         "reservations": [
             {**record.terms, "id": record.reservation_id, "resource_type": record.resource_type}
             for record in document.reservations

@@ -11,10 +11,11 @@ from lease_scheduler.api.handlers.listing import find_leases
 from lease_scheduler.api.interfaces import RefusedError
 from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import Answer, ApiRequest
-from lease_scheduler.api.requests.lease import new_lease
+from lease_scheduler.api.requests.lease import new_lease, request_digest
 from lease_scheduler.api.requests.lease_changes import RequestedChanges, lease_changes, span_changes
 from lease_scheduler.api.views.lease import show_lease
 from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import ID_IS_TAKEN
 
 
 def list_leases(request: ApiRequest) -> Answer:
@@ -27,12 +28,40 @@ def list_leases(request: ApiRequest) -> Answer:
 
 
 def create_lease(request: ApiRequest) -> Answer:
-    """Make a lease."""
+    """Make a lease; one whose id the client has chosen is made once, however often the request is sent."""
+    made = _made_before(request)
+    if made is not None:
+        return Answer({"lease": shown(request, made)})
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     lease |= private_queries(request)
     with trusted(request, lease):
         request.engine.create_lease(request.context(), lease)
-    return Answer({"lease": shown_again(request, lease["id"])})
+    _take_back_spare_trust(request, lease)
+    return Answer({"lease": shown_again(request, lease["id"], deleted=lease["request_digest"] is not None)})
+
+
+def _made_before(request: ApiRequest) -> Document | None:
+    """Return the lease that this very request has made before, or None.
+
+    :raises ApiError: 409, another request has made a lease with the id that the client has chosen
+    """
+    body = request.raw_body
+    if request.problems or "id" not in body:
+        return None
+    view = request.reader.lease(body["id"], deleted=True)
+    if view is not None and view["request_digest"] != request_digest(body, request.caller):
+        raise ApiError(409, ID_IS_TAKEN, "id")
+    return view
+
+
+def _take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
+    """Take back the trust of a lease that the same request, sent twice at a time, has made with another one."""
+    trusts = request.services.trusts
+    if trusts is None or lease["trust_id"] is None or lease["request_digest"] is None:
+        return
+    view = request.reader.lease(lease["id"], deleted=True)
+    if view is not None and view["trust_id"] != lease["trust_id"]:
+        trusts.take_back(request.token, lease["trust_id"])
 
 
 def private_queries(request: ApiRequest) -> Document:

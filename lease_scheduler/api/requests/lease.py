@@ -1,8 +1,8 @@
 """Leases: from what a client sends to the normalised lease document that the engine gets.
 
-A lease document has the keys ``id``, ``name``, ``project_id``, ``user_id``, ``trust_id``, ``kind``, ``maintenance``,
-``start``, ``end``, ``duration``, ``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``reservations``,
-``servers``, ``on_end``, ``series_id``, ``max_price`` and ``extras``. Dates are instants. A reservation has ``start``
+A lease document has the keys ``id``, ``kind``, ``start``, ``end``, ``duration``, ``deadline``, ``before_end``,
+``reservations`` and ``servers``, and the attributes of leases that are not computed (see ``records.attributes``). Dates
+are instants. A reservation has ``start``
 and ``end``, and ``duration`` only if that counts from when the engine gets it; a deadline lease may have ``start`` (not
 earlier), the other kinds have ``duration`` only, if any. Each reservation has ``id``, ``resource_type`` and the keys of
 its type; one that was asked for as a node set also has ``nodes``, a list of that node set (``count``, ``resources``,
@@ -12,6 +12,8 @@ are meant).
 
 from __future__ import annotations
 
+import hashlib
+import json
 import uuid
 from collections.abc import Iterable
 from typing import Any
@@ -24,6 +26,7 @@ from lease_scheduler.api.requests.reservation import new_reservation, node_reser
 from lease_scheduler.api.validation import Problem
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 
 def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, version: Version) -> Document:
@@ -45,8 +48,9 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         raise ApiError(400, "nodes: give reservations or nodes, not both", "nodes")
     preemptible = body.get("preemptible", kind.is_preemptible_by_default)
     document = {
-        "id": str(uuid.uuid4()),
-        "name": body["name"],
+        **{each.name: body.get(each.name, each.plain(each.default)) for each in ATTRIBUTES if each.given is not None},
+        "id": body["id"] if "id" in body else str(uuid.uuid4()),
+        "request_digest": request_digest(body, caller) if "id" in body else None,
         "project_id": caller.project_id,
         "user_id": caller.user_id,
         "trust_id": None,
@@ -62,16 +66,19 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
         "preemption_mode": body.get("preemption_mode", _default_mode(preemptible)),
         "reservations": _reservations(body, version),
         "servers": body.get("servers", []),
-        "on_end": body.get("on_end", "delete"),
         "series_id": None,
-        "max_price": body.get("max_price"),
-        "extras": body.get("extras", {}),
     }
     if kind is not LeaseKind.RESERVATION and not document["reservations"]:
         raise ApiError(400, f"nodes: a lease of kind {kind.value} needs at least one node set", "nodes")
     if body.get("before_end_date"):
         document["before_end"] = before_end(body["before_end_date"], document["start"], document["end"], now, version)
     return document
+
+
+def request_digest(body: Document, caller: Caller) -> str:
+    """Return what tells a request for a lease from any other, of this project or of another one."""
+    said = json.dumps([caller.project_id, body], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def before_end(text: str, start: int | None, end: int | None, now: int, version: Version) -> int:

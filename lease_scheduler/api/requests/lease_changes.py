@@ -11,9 +11,10 @@ from lease_scheduler.api.requests.lease import before_end
 from lease_scheduler.api.requests.reservation import changed_reservation
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 #: Keys that mean the same on both sides.
-_PLAIN = ("name", "preemptible", "preemption_mode", "extras", "on_end", "version", "max_price")
+_PLAIN = ("version", *(each.name for each in ATTRIBUTES if each.changed is not None))
 
 
 @dataclass(frozen=True)

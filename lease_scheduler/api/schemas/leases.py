@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_15, V1_16, Version
-from lease_scheduler.api.schemas import base, reservations
+from lease_scheduler.api.microversions import V1_1, V1_2, V1_3, V1_4, V1_9, V1_12, V1_13, V1_15, V1_16, V1_18, Version
+from lease_scheduler.api.schemas import attributes, base, reservations
 from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
 from lease_scheduler.model.breach import BreachKind
-from lease_scheduler.model.lease import LeaseKind, PreemptionMode
+from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.model.states import LeaseState
 
 KINDS = [kind.value for kind in LeaseKind]
 STATUSES = ["PENDING", "STARTING", "ACTIVE", "TERMINATING", "TERMINATED", "ERROR"]
-ON_END = ["delete", "shelve", "snapshot", "keep"]
 SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "created_at", "updated_at"]
 NAME = base.name()
 MAXIMUM_RESERVATIONS = 64
@@ -24,19 +23,7 @@ _COUNTERED = frozenset(
 
 #: Accepted and forgotten, as the events follow from the dates.
 _EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": base.text(64)}), 64)
-_EXTRAS: Schema = {
-    "type": "object",
-    "maxProperties": 64,
-    "propertyNames": base.name(64),
-    "additionalProperties": base.text(1_024),
-}
-_TERMS: dict[str, Schema] = {
-    "duration": base.DURATION,
-    "deadline": base.DATE,
-    "preemptible": base.BOOLEAN,
-    "preemption_mode": {"type": "string", "enum": [mode.value for mode in PreemptionMode]},
-    "extras": _EXTRAS,
-}
+_LENGTHS: dict[str, Schema] = {"duration": base.DURATION, "deadline": base.DATE}
 _VOLUME = base.closed(
     {
         "volume_id": base.text(255, 1),
@@ -73,9 +60,9 @@ _SERVER: dict[str, Schema] = {
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /leases."""
+    """Body of a request for a lease."""
     properties: dict[str, Schema] = {
-        "name": NAME,
+        **attributes.given(version),
         "start_date": base.DATE,
         "end_date": base.DATE,
         "before_end_date": base.nullable(base.DATE),
@@ -84,33 +71,32 @@ def create(version: Version) -> Schema:
     }
     required = ["name", "start_date", "end_date"]
     if version >= V1_2:
-        properties |= {"kind": {"type": "string", "enum": KINDS}, "nodes": reservations.NODES, **_TERMS}
+        properties |= {"kind": {"type": "string", "enum": KINDS}, "nodes": reservations.NODES, **_LENGTHS}
         required = ["name"]
     if version >= V1_3:
-        properties |= {
-            "servers": base.array(_server(version), 64),
-            "on_end": {"type": "string", "enum": ON_END},
-        }
-    if version >= V1_12:
-        properties["max_price"] = base.MONEY
+        properties["servers"] = base.array(_server(version), 64)
     return base.closed(properties, required)
+
+
+def create_with_id(version: Version) -> Schema:
+    """Body of POST /leases, where the client may choose the id."""
+    schema = create(version)
+    if version >= V1_18:
+        schema = {**schema, "properties": {**schema["properties"], "id": base.CHOSEN_UUID}}
+    return schema
 
 
 def update(version: Version) -> Schema:
     """Body of PUT /leases/{id}."""
     properties: dict[str, Schema] = {
-        "name": NAME,
+        **attributes.changed(version),
         "start_date": base.DATE,
         "end_date": base.DATE,
         "before_end_date": base.nullable(base.DATE),
         "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS),
     }
     if version >= V1_2:
-        properties |= {**_TERMS, "version": base.integer(0)}
-    if version >= V1_3:
-        properties["on_end"] = {"type": "string", "enum": ON_END}
-    if version >= V1_15:
-        properties["max_price"] = base.MONEY
+        properties |= {**_LENGTHS, "version": base.integer(0)}
     return base.closed(properties)
 
 
@@ -169,14 +155,10 @@ def lease(version: Version) -> Schema:
     """A lease in an answer."""
     properties: dict[str, Schema] = {
         "id": base.STRING,
-        "name": base.STRING,
-        "user_id": base.STRING,
-        "project_id": base.STRING,
-        "trust_id": base.MAYBE_STRING,
+        **attributes.shown(version),
         "start_date": base.LEASE_DATE,
         "end_date": base.LEASE_DATE,
         "status": {"type": "string", "enum": STATUSES},
-        "degraded": base.BOOLEAN,
         "created_at": base.ROW_DATE,
         "updated_at": base.ROW_DATE,
         "reservations": base.array(reservations.shown(version)),
@@ -193,26 +175,17 @@ def lease(version: Version) -> Schema:
             "duration": base.MAYBE_INTEGER,
             "deadline": base.MAYBE_ISO_DATE,
             "earliest_start": base.MAYBE_ISO_DATE,
-            "preemptible": base.BOOLEAN,
-            "preemption_mode": _TERMS["preemption_mode"],
             "submitted_at": base.ISO_DATE,
             "started_at": base.MAYBE_ISO_DATE,
             "ended_at": base.MAYBE_ISO_DATE,
             "accumulated": base.INTEGER,
-            "maintenance": base.BOOLEAN,
             "version": base.INTEGER,
             "holdings": base.array(HOLDING),
         }
     if version >= V1_3:
-        properties |= {"servers": base.array({"type": "object"}), "on_end": {"type": "string", "enum": ON_END}}
-    if version >= V1_9:
-        properties["series_id"] = base.MAYBE_STRING
+        properties["servers"] = base.array({"type": "object"})
     if version >= V1_12:
-        properties |= {
-            "price": base.MAYBE_NUMBER,
-            "max_price": base.MAYBE_NUMBER,
-            "expires_at": base.MAYBE_ISO_DATE,
-        }
+        properties["expires_at"] = base.MAYBE_ISO_DATE
     if version >= V1_15:
         properties |= {
             "breaches": base.array(_BREACH),
@@ -220,7 +193,7 @@ def lease(version: Version) -> Schema:
             "negotiation_id": base.MAYBE_STRING,
         }
     if version >= V1_16:
-        properties |= {"number": base.INTEGER, "extras": {"type": "object", "additionalProperties": base.STRING}}
+        properties["number"] = base.INTEGER
     return base.answer(properties)
 
 

@@ -1,22 +1,22 @@
 """Leases as clients see them.
 
-A lease view (from the reader) has ``id``, ``name``, ``project_id``, ``user_id``, ``trust_id``, ``kind``, ``state``,
-``reason``, ``degraded``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``,
-``deadline``, ``before_end``, ``preemptible``, ``preemption_mode``, ``submitted``, ``started``, ``ended``,
-``accumulated``, ``created_at``, ``updated_at``, ``version``, ``revision``, ``on_end``, ``servers``, ``series_id``,
-``maintenance``, ``price``, ``max_price``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches``
-(``kind``, ``instant``, ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``,
-``holdings``, ``number`` (its place in the order of all requests, from 1 on) and ``extras``. All dates are instants.
+A lease view (from the reader) has all attributes of leases (see ``records.attributes``), ``id``, ``kind``, ``state``,
+``reason``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``, ``deadline``,
+``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
+``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
+``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings`` and ``number``
+(its place in the order of all requests, from 1 on). All dates are instants.
 """
 
 from __future__ import annotations
 
 from lease_scheduler.api.dates import iso_date, lease_date, row_date
-from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_9, V1_12, V1_15, V1_16, Version
+from lease_scheduler.api.microversions import V1_2, V1_3, V1_8, V1_12, V1_15, V1_16, Version, reaches
 from lease_scheduler.model.blazar import lease_status, reservation_terms
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 
 def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
@@ -26,34 +26,27 @@ def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
     """
     shown: Document = {
         "id": view["id"],
-        "name": view["name"],
-        "user_id": view["user_id"],
-        "project_id": view["project_id"],
-        "trust_id": view["trust_id"],
+        **{each.name: view[each.name] for each in ATTRIBUTES if reaches(version, each.shown)},
         "start_date": lease_date(_start(view)),
         "end_date": lease_date(_end(view)),
         "status": lease_status(view["state"], view["operation"]),
-        "degraded": view["degraded"],
         "created_at": row_date(view["created_at"]),
         "updated_at": row_date(view["updated_at"]),
         "reservations": [_reservation(each, view["id"], version, with_hosts) for each in view["reservations"]],
         "events": [_event(each, view["id"]) for each in view["events"]],
     }
     if version >= V1_2:
-        shown |= _extended(view, with_hosts)
+        shown |= _since_kinds(view, with_hosts)
     if version >= V1_3:
-        shown |= {"servers": view["servers"], "on_end": view["on_end"]}
-    if version >= V1_9:
-        shown["series_id"] = view["series_id"]
+        shown["servers"] = view["servers"]
     if version >= V1_12:
-        expires_at = iso_date(view["offered_until"])
-        shown |= {"price": view["price"], "max_price": view["max_price"], "expires_at": expires_at}
+        shown["expires_at"] = iso_date(view["offered_until"])
     if version >= V1_15:
         breaches = [_breach(each) for each in view["breaches"]]
         negotiation_id = view["negotiation_id"]
         shown |= {"breaches": breaches, "penalties": view["penalties"], "negotiation_id": negotiation_id}
     if version >= V1_16:
-        shown |= {"number": view["number"], "extras": view["extras"]}
+        shown["number"] = view["number"]
     return shown
 
 
@@ -87,7 +80,7 @@ def is_endless(view: Document) -> bool:
     return view["duration"] == UNLIMITED and LeaseState(view["state"]) not in FINAL_STATES
 
 
-def _extended(view: Document, with_hosts: bool) -> Document:
+def _since_kinds(view: Document, with_hosts: bool) -> Document:
     endless = is_endless(view)
     return {
         "start_date": lease_date(view["start"]),
@@ -98,13 +91,10 @@ def _extended(view: Document, with_hosts: bool) -> Document:
         "duration": None if view["duration"] == UNLIMITED else view["duration"],
         "deadline": iso_date(view["deadline"]),
         "earliest_start": iso_date(view["requested_start"]),
-        "preemptible": view["preemptible"],
-        "preemption_mode": view["preemption_mode"],
         "submitted_at": iso_date(view["submitted"]),
         "started_at": iso_date(view["started"]),
         "ended_at": iso_date(view["ended"]),
         "accumulated": view["accumulated"],
-        "maintenance": view["maintenance"],
         "version": view["version"],
         "holdings": [_holding(holding, with_hosts, endless) for holding in view["holdings"]],
     }

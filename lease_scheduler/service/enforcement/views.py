@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lease_scheduler.model.documents import Document
+from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.dates import blazar_date
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
 #: Our key and Blazar's for the same date.
 _DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}
-_PLAIN = ("id", "name", "project_id", "user_id", "trust_id", "kind", "duration", "preemptible", "series_id")
+_PLAIN = ("id", "kind", "duration", *(each.name for each in ATTRIBUTES if each.is_filtered))
 
 
 def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from sqlalchemy import RowMapping
 
 from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.holding import Closing, Holding, MigrationRound
-from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet, PreemptionMode
+from lease_scheduler.model.lease import Boot, DiskImage, Lease, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import Resources
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.plan.transfers.caches import CachedImage
+from lease_scheduler.records.attributes import REMARKS, TERMS, plain_values, values
 from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 from lease_scheduler.records.history import BreachRecord, RevenueRecord, UsageRecord
 from lease_scheduler.records.intents import Intent
@@ -66,32 +67,20 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
     """The columns of a lease."""
     request = lease.request
     held = lease.holdings
-    values = {
+    columns = {
         "id": lease.lease_id,
         "sequence": lease.sequence,
-        "name": document.name,
-        "project_id": document.project_id,
-        "user_id": document.user_id,
-        "trust_id": document.trust_id,
+        **plain_values(request, document),
         "kind": request.kind.value,
-        "maintenance": document.maintenance,
         "submitted": request.submitted,
         "requested_start": request.start,
         "duration": request.duration,
         "deadline": request.deadline,
-        "preemptible": request.preemptible,
-        "preemption_mode": request.preemption_mode.value,
-        "price": request.price,
-        "max_price": request.max_price,
         "before_end": document.before_end,
         "nodes": [node_set_values(nodes) for nodes in request.nodes],
         "servers": list(document.servers),
-        "on_end": document.on_end,
-        "extras": dict(request.extras),
-        "series_id": document.series_id,
         "state": lease.state.value,
         "reason": lease.reason,
-        "degraded": document.degraded,
         "before_end_done": document.before_end_done,
         "accumulated": lease.accumulated,
         "started": lease.started,
@@ -110,13 +99,13 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
     }
     # A lease that is over keeps the interval that it had.
     if held or not lease.is_final:
-        values["planned_start"] = min(r.start for r in held) if held else None
-        values["planned_end"] = max(r.run_end for r in held) if held else None
+        columns["planned_start"] = min(r.start for r in held) if held else None
+        columns["planned_end"] = max(r.run_end for r in held) if held else None
         if lease.started is not None:
-            values["planned_start"] = lease.started
+            columns["planned_start"] = lease.started
     else:
-        values["planned_start"], values["planned_end"] = lease.started, lease.ended
-    return values
+        columns["planned_start"], columns["planned_end"] = lease.started, lease.ended
+    return columns
 
 
 def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
@@ -129,14 +118,10 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
         duration=row["duration"],
         start=row["requested_start"],
         deadline=row["deadline"],
-        preemptible=row["preemptible"],
-        preemption_mode=PreemptionMode(row["preemption_mode"]),
         user=row["project_id"],
-        price=row["price"],
-        max_price=row["max_price"],
         retained=row["retained"] or 0.0,
         moves_others=row["maintenance"],
-        extras=row["extras"],
+        **values(TERMS, row),
     )
     return Lease(
         request,
@@ -224,36 +209,29 @@ def document(row: Row, reservations: Sequence[Row]) -> LeaseDocument:
     """What a tenant said of a lease."""
     return LeaseDocument(
         lease_id=row["id"],
-        name=row["name"],
-        project_id=row["project_id"],
-        user_id=row["user_id"],
         created_at=row["created_at"],
-        trust_id=row["trust_id"],
-        maintenance=row["maintenance"],
         before_end=row["before_end"],
         before_end_done=row["before_end_done"],
         servers=tuple(row["servers"]),
-        on_end=row["on_end"],
-        series_id=row["series_id"],
-        degraded=row["degraded"],
         updated_at=row["updated_at"],
         deleted_at=row["deleted_at"],
         reservations=tuple(
             ReservationRecord(
-                reservation_id=values["id"],
-                resource_type=values["resource_type"],
-                resource_id=values["resource_id"],
-                terms=values["terms"],
-                node_sets=values["node_sets"],
-                first_node=values["first_node"],
-                node_count=values["node_count"],
-                created_at=values["created_at"],
-                updated_at=values["updated_at"],
-                missing_resources=values["missing_resources"],
-                resources_changed=values["resources_changed"],
+                reservation_id=of_it["id"],
+                resource_type=of_it["resource_type"],
+                resource_id=of_it["resource_id"],
+                terms=of_it["terms"],
+                node_sets=of_it["node_sets"],
+                first_node=of_it["first_node"],
+                node_count=of_it["node_count"],
+                created_at=of_it["created_at"],
+                updated_at=of_it["updated_at"],
+                missing_resources=of_it["missing_resources"],
+                resources_changed=of_it["resources_changed"],
             )
-            for values in reservations
+            for of_it in reservations
         ),
+        **values(REMARKS, row),
     )
 
 

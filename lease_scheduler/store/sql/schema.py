@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -17,6 +19,10 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
+
+from lease_scheduler.model import attributes as kinds
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 #: Names of constraints are fixed, so that migrations can name them on every database.
 METADATA = MetaData(
@@ -45,6 +51,22 @@ SITES = Table(
     Column("clock", BigInteger, nullable=False),
 )
 
+
+def _type_of(kind: kinds.Kind) -> TypeEngine[Any]:
+    """Return the type of the column of an attribute."""
+    match kind:
+        case kinds.Text(maximum):
+            return String(maximum)
+        case kinds.Choice():
+            return String(16)
+        case kinds.Flag():
+            return Boolean()
+        case kinds.Amount():
+            return Double()
+        case kinds.Pairs():
+            return JSON()
+
+
 LEASES = Table(
     "leases",
     METADATA,
@@ -52,31 +74,19 @@ LEASES = Table(
     Column("sequence", BigInteger, nullable=False, unique=True),
     Column("version", Integer, nullable=False),
     Column("revision", BigInteger, nullable=False, index=True),
-    # What the tenant says.
-    Column("name", String(255), nullable=False),
-    Column("project_id", _KEYSTONE_ID, nullable=False),
-    Column("user_id", _KEYSTONE_ID, nullable=False),
-    Column("trust_id", _KEYSTONE_ID),
+    # What the project says, and what else is an attribute.
+    *(Column(each.name, _type_of(each.kind), nullable=each.may_be_missing) for each in ATTRIBUTES),
     Column("kind", String(16), nullable=False),
-    Column("maintenance", Boolean, nullable=False),
     Column("submitted", BigInteger, nullable=False),
     Column("requested_start", BigInteger),
     Column("duration", BigInteger, nullable=False),
     Column("deadline", BigInteger),
-    Column("preemptible", Boolean, nullable=False),
-    Column("preemption_mode", String(16), nullable=False),
-    Column("price", Double),
-    Column("max_price", Double),
     Column("before_end", BigInteger),
     Column("nodes", JSON, nullable=False),
     Column("servers", JSON, nullable=False),
-    Column("on_end", String(16), nullable=False),
-    Column("extras", JSON, nullable=False),
-    Column("series_id", _ID, index=True),
     # What has become of it.
     Column("state", String(32), nullable=False),
     Column("reason", Text, nullable=False),
-    Column("degraded", Boolean, nullable=False),
     Column("before_end_done", Boolean, nullable=False),
     Column("accumulated", BigInteger, nullable=False),
     Column("started", BigInteger),
@@ -100,6 +110,7 @@ LEASES = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger),
     Column("deleted_at", BigInteger),
+    Index(None, "series_id"),
     Index(None, "deleted_at", "sequence"),
     Index(None, "project_id", "deleted_at", "sequence"),
     Index(None, "ended", "planned_end"),

@@ -416,6 +416,11 @@ class SqlStore:
         with self._database.connect() as connection:
             return connection.execute(select(LEASES.c.id).where(LEASES.c.id == lease_id)).first() is not None
 
+    def request_digest(self, lease_id: str) -> str | None:
+        """Return what tells the request of a lease from any other, or None if its client did not choose its id."""
+        with self._database.connect() as connection:
+            return connection.execute(select(LEASES.c.request_digest).where(LEASES.c.id == lease_id)).scalar()
+
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
         """Return for how long offers were held that a project did not accept, of those that ended since an instant.
 

@@ -10,6 +10,7 @@ from lease_scheduler.model.blazar import events, reservation_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.model.states import FINAL_STATES, LeaseState
+from lease_scheduler.records.attributes import ATTRIBUTES
 
 Row = Mapping[str, Any]
 
@@ -35,25 +36,16 @@ def lease(
     return {
         "id": row["id"],
         "number": row["sequence"] + 1,
-        "name": row["name"],
-        "project_id": row["project_id"],
-        "user_id": row["user_id"],
-        "trust_id": row["trust_id"],
+        **{each.name: row[each.name] for each in ATTRIBUTES},
         "kind": row["kind"],
-        "maintenance": bool(row["maintenance"]),
         "state": row["state"],
         "reason": row["reason"],
-        "degraded": bool(row["degraded"]),
         "start": start,
         "end": end,
         "requested_start": row["requested_start"],
         "duration": row["duration"],
         "deadline": row["deadline"],
         "before_end": row["before_end"],
-        "preemptible": bool(row["preemptible"]),
-        "preemption_mode": row["preemption_mode"],
-        "price": row["price"],
-        "max_price": row["max_price"],
         "offered_until": row["offered_until"],
         "negotiation_id": row["negotiation_id"],
         "penalties": row["penalties"] or 0.0,
@@ -66,10 +58,7 @@ def lease(
         "deleted_at": row["deleted_at"],
         "version": row["version"],
         "revision": row["revision"],
-        "on_end": row["on_end"],
         "servers": row["servers"],
-        "series_id": row["series_id"],
-        "extras": row["extras"],
         "nodes": row["nodes"],
         "operation": operations[-1]["kind"] if operations else None,
         "reservations": [_reservation(each, row, hosts, names) for each in reservations],

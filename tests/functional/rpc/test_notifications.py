@@ -47,7 +47,7 @@ BLAZAR_EVENT = {"id", "lease_id", "event_type", "time", "status", "created_at", 
 
 _DATE = "%Y-%m-%dT%H:%M:%S.%f"
 
-#: The schema of version 1.3: every field and the types that its value may have.
+#: The schema of version 1.4: every field and the types that its value may have.
 FIELDS: dict[str, tuple[type, ...]] = {
     "payload_version": (str,),
     "lease_id": (str,),
@@ -69,6 +69,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "start": (int, type(None)),
     "end": (int, type(None)),
     "price": (float, type(None)),
+    "description": (str, type(None)),
     "offered_until": (int, type(None)),
     "negotiation_id": (str, type(None)),
     "instant": (int,),
@@ -153,7 +154,7 @@ def test_every_transition_is_told_in_the_form_that_is_promised(
         assert payload.keys() == FIELDS.keys()
         for name, types in FIELDS.items():
             assert type(payload[name]) in types, name
-        assert payload["payload_version"] == "1.3"
+        assert payload["payload_version"] == "1.4"
     states = [payload["state"] for _, kind, payload in listener.heard if kind == "lease.event.end_lease"]
     assert states == ["done"]
 

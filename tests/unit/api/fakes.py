@@ -9,6 +9,7 @@ from typing import Any
 from lease_scheduler.model.blazar import lease_status
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import UNLIMITED
+from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.rpc.interface import EngineRequests
 
 #: 2030-01-31 12:00:30 UTC: half a minute past a full one.
@@ -87,19 +88,14 @@ class Site(EngineRequests):
         now = self.clock.now()
         start = lease["start"] if lease["kind"] == "reservation" else None
         return {
-            **{key: lease[key] for key in ("id", "name", "project_id", "user_id", "trust_id", "kind", "deadline")},
-            **{key: lease[key] for key in ("before_end", "preemptible", "preemption_mode", "on_end", "servers")},
-            "series_id": lease["series_id"],
-            "maintenance": lease["maintenance"],
+            **{each.name: lease.get(each.name, each.plain(each.default)) for each in ATTRIBUTES},
+            **{key: lease[key] for key in ("id", "kind", "deadline", "before_end", "servers")},
             "state": "scheduled" if start is not None else "queued",
             "reason": "",
-            "degraded": False,
             "start": start,
             "end": lease["end"],
             "requested_start": lease["start"],
             "duration": lease["duration"] or (lease["end"] - lease["start"] if lease["end"] else UNLIMITED),
-            "price": None,
-            "max_price": lease["max_price"],
             "offered_until": None,
             "negotiation_id": None,
             "penalties": 0.0,
@@ -112,7 +108,6 @@ class Site(EngineRequests):
             "updated_at": None,
             "version": 1,
             "number": len(self.views) + 1,
-            "extras": lease["extras"],
             "revision": len(self.views) + 1,
             "operation": None,
             "reservations": [self._reservation(each) for each in lease["reservations"]],

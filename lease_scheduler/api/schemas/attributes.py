@@ -1,0 +1,59 @@
+"""Schemas of the attributes of leases, by microversion."""
+
+from __future__ import annotations
+
+from lease_scheduler.api.microversions import Version, reaches
+from lease_scheduler.api.schemas import base
+from lease_scheduler.api.validation import Schema
+from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Kind, Pairs, Text
+from lease_scheduler.records.attributes import ATTRIBUTES
+
+
+def given(version: Version) -> dict[str, Schema]:
+    """Return what a request for a lease may have."""
+    return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.given)}
+
+
+def changed(version: Version) -> dict[str, Schema]:
+    """Return what a change of a lease may have."""
+    return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.changed)}
+
+
+def shown(version: Version) -> dict[str, Schema]:
+    """Return what a lease in an answer has."""
+    return {each.name: _answered(each) for each in ATTRIBUTES if reaches(version, each.shown)}
+
+
+def _taken(kind: Kind) -> Schema:
+    match kind:
+        case Text(maximum, True):
+            return base.name(maximum)
+        case Text(maximum):
+            return base.text(maximum)
+        case Flag():
+            return base.BOOLEAN
+        case Amount():
+            return base.MONEY
+        case Choice():
+            return {"type": "string", "enum": kind.texts}
+        case Pairs(most, name_length, text_length):
+            return {
+                "type": "object",
+                "maxProperties": most,
+                "propertyNames": base.name(name_length),
+                "additionalProperties": base.text(text_length),
+            }
+
+
+def _answered(attribute: Attribute) -> Schema:
+    schema: Schema
+    match attribute.kind:
+        case Text():
+            schema = base.STRING
+        case Amount():
+            schema = base.NUMBER
+        case Pairs():
+            schema = {"type": "object", "additionalProperties": base.STRING}
+        case kind:
+            schema = _taken(kind)
+    return base.nullable(schema) if attribute.may_be_missing else schema

@@ -1,0 +1,140 @@
+"""Attributes of a lease: what each of them is, said once, at the field that carries it.
+
+A simple attribute passes unchanged from the body of a request to the plan, the database and the answer. Its description
+is the metadata of a field of ``LeaseRequest`` (what is planned with) or ``LeaseDocument`` (everything else). From the
+descriptions follow the schemas of requests and answers, parsing and showing, the columns, the keys of notifications,
+what filters of leases see and the options of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import Enum
+from typing import Any
+
+_KEY = "attribute"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text.
+
+    :ivar maximum: most characters
+    :ivar is_name: whether people must be able to read it, so that it is not empty
+    """
+
+    maximum: int
+    is_name: bool = False
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """An amount of money, at least 0."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Texts by names.
+
+    :ivar most: most pairs
+    :ivar name_length: most characters of a name
+    :ivar text_length: most characters of a text
+    """
+
+    most: int
+    name_length: int
+    text_length: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words.
+
+    :ivar words: the words, or an enumeration whose values they are
+    """
+
+    words: Sequence[str] | type[Enum]
+
+    @property
+    def texts(self) -> list[str]:
+        """The words."""
+        return [str(getattr(word, "value", word)) for word in self.words]
+
+
+Kind = Text | Flag | Amount | Pairs | Choice
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of a lease.
+
+    :ivar name: key in bodies, documents, rows, views, answers and payloads; name of the field that carries it
+    :ivar kind: the values that it has
+    :ivar given: microversion from which on a request for a lease may have it; None: no request may
+    :ivar changed: microversion from which on a change of a lease may have it; None: it cannot be changed
+    :ivar shown: microversion from which on answers have it; None: none has
+    :ivar is_computed: whether the service finds it itself, so that the document of a request never has it
+    :ivar is_notified: whether notifications of the lease have it
+    :ivar is_filtered: whether filters of leases see it
+    :ivar default: the value of a lease for which nothing is said; meaningless for one that is required
+    :ivar help: what it does, for users of the command line
+    """
+
+    kind: Kind
+    name: str = ""
+    given: str | None = None
+    changed: str | None = None
+    shown: str | None = None
+    is_computed: bool = False
+    is_notified: bool = False
+    is_filtered: bool = False
+    default: Any = None
+    help: str = ""
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether a lease may have no value of it: None."""
+        return self.default is None
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as it is in JSON and in the database."""
+        if isinstance(value, Enum):
+            return value.value
+        return dict(value) if isinstance(value, Mapping) else value
+
+    def value(self, plain: Any) -> Any:
+        """Return the value that a plain one stands for."""
+        if isinstance(self.kind, Choice) and isinstance(self.kind.words, type):
+            return self.kind.words(plain)
+        return dict(plain) if isinstance(self.kind, Pairs) else plain
+
+
+def attribute(kind: Kind, since: str | None = None, **properties: Any) -> dict[str, Attribute]:
+    """Return the metadata of a field that carries an attribute.
+
+    :param since: microversion from which on it may be given and changed and is shown, unless ``properties`` say
+        otherwise
+    :param properties: of ``Attribute``
+    """
+    return {_KEY: Attribute(kind, **{"given": since, "changed": since, "shown": since, **properties})}
+
+
+def attributes_of(carrier: type[Any]) -> tuple[Attribute, ...]:
+    """Return the attributes that the fields of a dataclass carry, in their order."""
+    return tuple(
+        replace(each.metadata[_KEY], name=each.name, default=_default(each))
+        for each in fields(carrier)
+        if _KEY in each.metadata
+    )
+
+
+def _default(carrying: Any) -> Any:
+    if carrying.default_factory is not MISSING:
+        return carrying.default_factory()
+    return carrying.default

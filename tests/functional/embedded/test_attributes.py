@@ -1,0 +1,182 @@
+"""Every attribute of a lease: given, kept, shown, told, changed alone, and unknown to older clients (issue 17).
+
+The tests follow the descriptions at the fields of ``LeaseRequest`` and ``LeaseDocument``, so they walk a new attribute
+as soon as there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from lease_scheduler.api.microversions import HISTORY
+from lease_scheduler.model.attributes import Amount, Attribute, Choice, Flag, Pairs, Text
+from lease_scheduler.records.attributes import ATTRIBUTES
+from tests.compat.inside import InsideShell
+from tests.functional.embedded.conftest import Make
+from tests.functional.embedded.rest import Document, Rest, date, until
+from tests.servers.reservation import ReservationService
+
+_SETTINGS = """
+[simulated_cloud]
+hosts = 2
+clock_speed = 60
+clock_start = 1800000000
+[oslo_messaging_notifications]
+driver = log
+"""
+
+_GIVEN = [each for each in ATTRIBUTES if each.given is not None]
+_CHANGED = [each for each in ATTRIBUTES if each.changed is not None]
+_SHOWN = [each for each in ATTRIBUTES if each.shown is not None]
+_NODES = [{"count": 1, "resources": {"VCPU": 8}}]
+
+
+def _values(attribute: Attribute) -> tuple[Any, Any]:
+    """Two values that differ from each other, and from the default where there are enough of them."""
+    match attribute.kind:
+        case Flag():
+            return True, False
+        case Amount():
+            return 7.5, 8.5
+        case Text():
+            return f"the {attribute.name}", f"another {attribute.name}"
+        case Pairs():
+            return {"ticket": "7"}, {"note": "8"}
+        case Choice():
+            first, second = [word for word in attribute.kind.texts if word != attribute.plain(attribute.default)][:2]
+            return first, second
+
+
+def _words(attribute: Attribute, value: Any) -> list[str]:
+    """The words of a command that give a value."""
+    if attribute.name == "extras":
+        return [word for key, text in value.items() for word in ("--extra", f"{key}={text}")]
+    option = f"--{attribute.name.replace('_', '-')}"
+    if isinstance(attribute.kind, Flag):
+        return [option if value else f"--not-{option.removeprefix('--')}"]
+    return [option, str(value)]
+
+
+def _before(version: str) -> str | None:
+    """The microversion before another one, from 1.2 on, where requests may have what the tests send."""
+    known = list(HISTORY)
+    earlier = known[known.index(version) - 1] if version in known[1:] else None
+    return earlier if earlier in known[known.index("1.2") :] else None
+
+
+def _rest(service: ReservationService, version: str) -> Rest:
+    return Rest(service, OpenStack_API_Version=f"reservation {version}")
+
+
+@pytest.fixture
+def service(make: Make) -> ReservationService:
+    made = make(configuration=_SETTINGS)
+    made.start()
+    Rest(made).register(2)
+    return made
+
+
+def _told(service: ReservationService, lease_id: str) -> list[Document]:
+    """Payloads of the notifications of a lease, earliest first."""
+    lines = service.log.read_text().splitlines()
+    found = [json.loads(text[0]) for line in lines if (text := re.findall(r"\{.*\"event_type\".*\}", line))]
+    return [each["payload"] for each in found if each["payload"].get("lease_id") == lease_id]
+
+
+def test_what_is_given_is_kept_shown_and_told(service: ReservationService) -> None:
+    given = {each.name: _values(each)[0] for each in _GIVEN}
+    rest = Rest(service)
+    made = rest.post("leases", {**given, "kind": "best-effort", "duration": 20_000, "nodes": _NODES})["lease"]
+    assert {each.name for each in _SHOWN} <= made.keys()
+    assert {name: made[name] for name in given} == given
+    until(lambda: _told(service, made["id"]))
+    payload = _told(service, made["id"])[0]
+    for each in ATTRIBUTES:
+        if each.is_notified:
+            assert payload[each.name] == made[each.name]
+        elif each.name not in ("id",):
+            assert each.name not in payload
+    assert service.interrupt() == 0
+    service.start()
+    told = rest.get(f"leases/{made['id']}")["lease"]
+    # Also what the engine has read from the database and written again.
+    rest.ask("PUT", f"leases/{made['id']}", {"name": "renamed"})
+    renamed = rest.get(f"leases/{made['id']}")["lease"]
+    for each in _SHOWN:
+        assert told[each.name] == made[each.name], each.name
+        assert renamed[each.name] == ("renamed" if each.name == "name" else made[each.name]), each.name
+
+
+def test_each_changes_alone_and_others_stay(service: ReservationService) -> None:
+    """Also those that are planned with, while the lease runs, and after a restart (issue 16)."""
+    rest = Rest(service)
+    lease = rest.lease("work", "deadline", duration=20_000, deadline=date(rest.now() + 40_000), preemptible=True)
+    until(lambda: rest.state(lease) == "active")
+    path = f"leases/{lease['id']}"
+    expected = {each.name: lease[each.name] for each in _SHOWN}
+    for each in _CHANGED:
+        for value in _values(each):
+            answer = rest.ask("PUT", path, {each.name: value})
+            assert answer.status_code == 200, (each.name, answer.text)
+            expected[each.name] = value
+            told = answer.json()["lease"]
+            assert {name: told[name] for name in expected} == expected
+            assert told["state"] == "active"
+    payload = until(lambda: [each for each in _told(service, lease["id"]) if each["name"] == expected["name"]])[-1]
+    assert {each.name for each in ATTRIBUTES if each.is_notified} <= payload.keys()
+    assert service.interrupt() == 0
+    service.start()
+    told = rest.get(path)["lease"]
+    assert {name: told[name] for name in expected} == expected
+
+
+def test_an_older_microversion_does_not_know_it(service: ReservationService) -> None:
+    rest = Rest(service)
+    lease = rest.lease("work", "best-effort", duration=20_000)
+    path = f"leases/{lease['id']}"
+    tried = 0
+    for each in ATTRIBUTES:
+        body = {"name": "more", "kind": "best-effort", "duration": 20_000, "nodes": _NODES}
+        for since, method, where, others in (
+            (each.given, "POST", "leases", body),
+            (each.changed, "PUT", path, {}),
+        ):
+            earlier = None if since is None else _before(since)
+            if earlier is not None:
+                answer = _rest(service, earlier).ask(method, where, {**others, each.name: _values(each)[0]})
+                assert (answer.status_code, answer.json().get("field")) == (400, each.name), answer.text
+                tried += 1
+        if each.shown is not None:
+            assert each.name in _rest(service, each.shown).get(path)["lease"]
+            earlier = _before(each.shown)
+            if earlier is not None:
+                assert each.name not in _rest(service, earlier).get(path)["lease"]
+                tried += 1
+        else:
+            assert each.name not in rest.get(path)["lease"]
+    assert tried >= 10
+    unknown = [each.name for each in ATTRIBUTES if each.given is None]
+    for name in unknown:
+        assert rest.ask("POST", "leases", {**body, name: None}).status_code == 400
+
+
+def test_the_command_line_gives_and_changes_it(service: ReservationService) -> None:
+    shell = InsideShell(service)
+    for each in _GIVEN:
+        if each.name == "name":
+            continue
+        first, second = _values(each)
+        words = ("lease", "create", f"with-{each.name}", "--kind", "best-effort", "--nodes", "count=1,vcpus=1")
+        made = shell.openstack(*words, "--duration", "1d", *_words(each, first), "-f", "json").document
+        name = ("lease", "show", made["id"], "--all", "-f", "json")
+        assert shell.openstack(*name).document[each.name] == first
+        if each.changed is not None:
+            changed = shell.openstack("lease", "set", made["id"], *_words(each, second), "-f", "json")
+            assert changed.status == 0, changed.errors
+            assert shell.openstack(*name).document[each.name] == second
+    named = shell.openstack("lease", "set", made["id"], "--name", "renamed", "-f", "json").document
+    assert named["name"] == "renamed"
