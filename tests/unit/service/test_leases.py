@@ -1,0 +1,156 @@
+"""What tenants do with leases, without threads: answers, refusals, documents and notifications."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.errors import RefusedError
+from lease_scheduler.model.states import LeaseState
+from tests.functional.lease_document import lease_document
+
+HOUR = 3_600
+
+
+def _reservation(core: Any, count: int = 1, **said: Any) -> dict[str, Any]:
+    now = core.clock.now()
+    return lease_document("a lease", "reservation", count, start=now + HOUR, end=now + 2 * HOUR, **said)
+
+
+def test_a_quote_keeps_nothing_and_is_what_create_comes_to(core: Any, store: Any) -> None:
+    document = _reservation(core, 2)
+    before = len(store.commits)
+    quoted = core.leases.quote({}, document)
+    assert (quoted["granted"], quoted["hosts"]) == (True, ["1", "2"])
+    assert len(store.commits) == before
+    lease = core.lease(core.leases.create({}, document)["lease_id"])
+    assert (quoted["start"], quoted["end"]) == (lease.holdings[0].run_start, lease.holdings[0].run_end)
+    refused = core.leases.quote({}, _reservation(core))
+    assert (refused["granted"], refused["hosts"]) == (False, [])
+    assert refused["alternatives"]
+
+
+def test_a_lease_that_is_refused_leaves_nothing(core: Any, store: Any) -> None:
+    core.ask(count=2)
+    before = len(store.commits)
+    document = _reservation(core)
+    with pytest.raises(RefusedError, match="^Not enough hosts available") as caught:
+        core.leases.create({}, document)
+    assert caught.value.code == 409
+    assert caught.value.alternatives
+    assert document["id"] not in core.site.work.leases
+    assert document["id"] not in core.site.work.documents
+    assert not any(changes.leases for changes in store.commits[before:])
+
+
+def test_projects_are_not_told_names_of_hosts(core: Any) -> None:
+    core.ask(count=2)
+
+    def message(context: dict[str, Any]) -> str:
+        with pytest.raises(RefusedError) as caught:
+            core.leases.create(context, _reservation(core))
+        return caught.value.message
+
+    assert "compute-" not in message({})
+
+
+def test_an_update_is_written_with_its_notification(core: Any, store: Any) -> None:
+    lease_id = core.ask()
+    end = core.lease(lease_id).holdings[0].run_end
+    core.leases.update({}, lease_id, {"name": "another", "end": end + HOUR})
+    changes = store.commits[-1]
+    assert changes.leases[lease_id].holdings[0].run_end == end + HOUR
+    assert changes.documents[lease_id].name == "another"
+    assert [each.event_type for each in changes.messages] == ["lease.update"]
+
+
+def test_a_change_for_which_there_is_no_place_changes_nothing(core: Any, store: Any) -> None:
+    lease_id = core.ask()
+    end = core.lease(lease_id).holdings[0].run_end
+    core.ask(count=2, start=end, end=end + HOUR)
+    before = core.lease(lease_id), len(store.commits)
+    with pytest.raises(RefusedError):
+        core.leases.update({}, lease_id, {"name": "another", "end": end + HOUR})
+    assert (core.lease(lease_id), len(store.commits)) == before
+    assert core.site.work.documents[lease_id].name == "a lease"
+
+
+def test_a_change_of_another_version_is_refused(core: Any) -> None:
+    lease_id = core.ask()
+    core.leases.update({}, lease_id, {"name": "b", "version": 1})
+    with pytest.raises(RefusedError, match="changed meanwhile") as caught:
+        core.leases.update({}, lease_id, {"name": "c", "version": 1})
+    assert (caught.value.code, caught.value.field) == (409, "version")
+
+
+def test_a_deletion_tells_the_state_that_follows(core: Any, store: Any) -> None:
+    lease_id = core.ask()
+    core.leases.delete({}, lease_id, "not needed")
+    changes = store.commits[-1]
+    assert changes.leases[lease_id].is_final
+    (message,) = [each for each in changes.messages if each.event_type == "lease.delete"]
+    assert message.payload["state"] == changes.leases[lease_id].state.value
+    core.clock.instant += 5
+    assert core.leases.delete({}, lease_id, "again") == {}
+    assert store.commits[-1].deleted == {lease_id: core.clock.now()}
+
+
+def test_an_offer_is_held_until_it_is_accepted(core: Any, store: Any) -> None:
+    offer = core.leases.offer({}, _reservation(core, 2))
+    lease_id = offer["lease_id"]
+    assert offer["expires_at"] > core.clock.now()
+    assert core.lease(lease_id).is_offered
+    assert not core.leases.quote({}, _reservation(core))["granted"]
+    core.leases.accept({}, lease_id)
+    assert not core.lease(lease_id).is_offered
+    assert len(store.messages("lease.update")) == 1
+    for call in (core.leases.accept, core.leases.reject):
+        with pytest.raises(RefusedError, match="is not an open quote"):
+            call({}, lease_id)
+
+
+def test_an_offer_that_is_rejected_or_expires_gives_its_hosts_back(core: Any) -> None:
+    core.leases.reject({}, core.leases.offer({}, _reservation(core, 2))["lease_id"])
+    offer = core.leases.offer({}, _reservation(core, 2))
+    core.pass_to(offer["expires_at"])
+    assert core.site.engine.lease(offer["lease_id"]) is None
+    assert core.leases.quote({}, _reservation(core, 2))["granted"]
+
+
+def test_an_offer_with_other_terms(core: Any) -> None:
+    lease_id = core.leases.offer({}, _reservation(core))["lease_id"]
+    start = core.lease(lease_id).holdings[0].run_start + HOUR
+    core.leases.counter({}, lease_id, {"start": start, "end": start + HOUR})
+    assert (core.lease(lease_id).is_offered, core.lease(lease_id).holdings[0].run_start) == (True, start)
+
+
+def test_an_end_before_its_time_is_planned_at_once(core: Any, store: Any) -> None:
+    lease_id = core.ask("best-effort", start=None)
+    core.leases.end({}, lease_id)
+    assert store.commits[-1].leases[lease_id].state is not LeaseState.SCHEDULED
+    with pytest.raises(RefusedError, match="there is no live lease nothing"):
+        core.leases.end({}, "nothing")
+
+
+def test_projects_may_move_away_from_hosts_of_theirs_only(core: Any) -> None:
+    lease_id = core.ask()
+    (host,) = core.lease(lease_id).holdings[0].hosts
+    own, other = ("1", "2") if host == 1 else ("2", "1")
+    with pytest.raises(RefusedError, match=f"the lease is not on host {other}"):
+        core.leases.move({}, lease_id, [other])
+    with pytest.raises(RefusedError, match="there is no host 9 in the pool"):
+        core.leases.move({"sees_site": True}, lease_id, ["9"])
+    core.leases.move({}, lease_id, [own])
+    assert host not in core.lease(lease_id).holdings[0].hosts
+
+
+def test_availability(core: Any) -> None:
+    core.ask(count=2)
+    now = core.clock.now()
+    query = {"nodes": {"resources": {"VCPU": 8}}, "start": now, "end": now + 4 * HOUR, "duration": HOUR, "count": 1}
+    found = core.leases.availability({}, query)
+    assert found["earliest"] == now
+    starts = [(each["start"], each["end"]) for each in found["windows"]]
+    assert starts
+    assert all(end <= now + HOUR or start >= now + 2 * HOUR for start, end in starts)
