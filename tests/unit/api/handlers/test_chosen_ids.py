@@ -1,0 +1,46 @@
+"""A retry of a request with an id of the client's choice leaves no second trust behind (issue 17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lease_scheduler.model.documents import Document
+from lease_scheduler.model.errors import RefusedError
+from tests.unit.api.conftest import Client
+from tests.unit.api.fakes import Site, Trusts
+from tests.unit.api.handlers.test_lease_kinds import lease
+from tests.unit.api.handlers.test_leases import DATES
+
+_ADA: dict[str, Any] = {"environ_overrides": {"keystone.token_auth": "ada"}}
+_BODY = lease(**DATES, id="6d2d9b1a-6c9d-4d1e-9d5b-0e7f3a5c8e42", servers=[{"name": "web", "image_id": "cirros"}])
+
+
+def test_a_retry_gives_no_trust(member: Client, trusts: Trusts) -> None:
+    client = member.at("1.18")
+    for _ in range(2):
+        made = client.post("/v1/leases", _BODY, **_ADA)
+        assert (made.status_code, (made.json or {})["lease"]["trust_id"]) == (201, "trust-0-of-ada")
+    assert trusts.given == ["trust-0-of-ada"]
+
+
+def test_of_two_requests_at_a_time_one_trust_stays(
+    member: Client, site: Site, trusts: Trusts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other request makes the lease after this one has seen that there is none."""
+
+    def made_meanwhile(context: Document, asked: Document) -> Document:
+        site.views[asked["id"]] = {**site.view_of(asked), "trust_id": "of-the-other"}
+        return {"lease_id": asked["id"]}
+
+    monkeypatch.setattr(site, "create_lease", made_meanwhile)
+    made = member.at("1.18").post("/v1/leases", _BODY, **_ADA)
+    assert (made.status_code, (made.json or {})["lease"]["trust_id"]) == (201, "of-the-other")
+    assert trusts.given == []
+
+
+def test_a_refusal_of_the_engine_takes_the_trust_back(member: Client, site: Site, trusts: Trusts) -> None:
+    site.refusal = RefusedError(409, "id: is taken", "id")
+    assert member.at("1.18").post("/v1/leases", _BODY, **_ADA).status_code == 409
+    assert trusts.given == []
