@@ -9,12 +9,9 @@ from rich.console import Console
 
 from lease_scheduler.cmd.campaign import add_execution_options, execution
 from lease_scheduler.simulation.campaigns.runner import run_campaign
-from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
+from lease_scheduler.simulation.experiments import registry
 from lease_scheduler.simulation.experiments.extent import Extent
 from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
-
-#: All chapters in one directory.
-_COMPLETE = "haizea"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,13 +22,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs all cases in parallel, prints thesis, ours and band side by side, and writes CSV files "
         "and plots. What is done is kept in the output directory: a second call goes on where the first one stopped.",
     )
-    chapters = ", ".join(f"-{name.rpartition('-')[2]}" for name in CHAPTERS)
-    parser.add_argument(
-        "name",
-        choices=[_COMPLETE, *sorted(CHAPTERS), *FURTHER],
-        help=f"haizea{chapters}: these chapters of Sotomayor 2010; {_COMPLETE}: all of them together; "
-        "haizea-2008: chapter 5 with its author's reservations of 2008",
-    )
+    parser.add_argument("name", choices=registry.names(), help="; ".join(paper.help for paper in registry.PAPERS))
     parser.add_argument("--output", metavar="DIR", help="where results go; output/NAME by default")
     add_execution_options(parser)
     extent = parser.add_mutually_exclusive_group()
@@ -59,13 +50,13 @@ def experiment(given: argparse.Namespace) -> int:
     The complete set runs what several chapters need once, and each chapter reports into a folder of its own.
     """
     directory = Path(given.output or f"output/{given.name}")
-    chapters = CHAPTERS if given.name == _COMPLETE else {given.name: {**CHAPTERS, **FURTHER}[given.name]}
+    paper, chapters = registry.find(given.name)
     cases = [case for chapter in chapters.values() for case in chapter.cases(extent=given.extent)]
-    outcomes = run_campaign(cases, directory, execution(given), inputs=inputs(), forecast=forecast)
+    outcomes = run_campaign(cases, directory, execution(given), inputs=paper.inputs(), forecast=paper.forecast)
     # Tables are as wide as they have to be where nobody looks at them on a terminal.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
     for name, chapter in chapters.items():
-        folder = directory / name if given.name == _COMPLETE else directory
+        folder = directory / name if given.name == paper.name else directory
         folder.mkdir(exist_ok=True)
         chapter.report(outcomes, folder, extent=given.extent, console=console)
     return 0

@@ -15,6 +15,7 @@ import numpy as np
 from lease_scheduler.model.delays import SLOWDOWN_BOUND
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import DiskImage, LeaseRequest
+from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm, StartTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, LeaseAnnotation
 from lease_scheduler.simulation.generators.distributions import (
@@ -25,7 +26,6 @@ from lease_scheduler.simulation.generators.distributions import (
     Uniform,
     Values,
     choose_indices,
-    random_stream,
 )
 from lease_scheduler.simulation.workload import Workload
 

@@ -7,7 +7,6 @@ is fixed for ever by the bit generator, so a seed keeps its meaning across relea
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,18 +39,6 @@ class Distribution(Protocol):
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
         """Independent values, shape ``(size,)``; two draws of n and m equal one draw of n + m."""
-
-
-def random_stream(seed: int, purpose: str) -> np.random.Generator:
-    """A stream of random numbers of its own for each purpose, so that one law does not shift the draws of another.
-
-    :param seed: at least 0
-    :raises InvalidValueError: the seed is negative
-    """
-    if seed < 0:
-        raise InvalidValueError("seed", f"must be at least 0, not {seed}")
-    sequence = np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()),))
-    return np.random.Generator(np.random.PCG64(sequence))
 
 
 def _check_bounds(minimum: float, maximum: float) -> None:

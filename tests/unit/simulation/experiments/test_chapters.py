@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from rich.console import Console
 
 from lease_scheduler.cmd.lease_sim import main
 from lease_scheduler.simulation.campaigns.case import Case, Outcome, parameters_of
-from lease_scheduler.simulation.experiments.chapters import CHAPTERS, FURTHER, forecast, inputs
+from lease_scheduler.simulation.experiments import registry
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.haizea.chapters import CHAPTERS, FURTHER, PAPER, forecast, inputs
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def test_what_several_chapters_need_is_run_once(tmp_path: Path, monkeypatch: pyt
         "haizea-5": SmallChapter((1, 2, 3), tmp_path / "ran"),
         "haizea-6": SmallChapter((3, 4), tmp_path / "ran"),
     }
-    monkeypatch.setattr("lease_scheduler.cmd.experiments.CHAPTERS", chapters)
+    monkeypatch.setattr(registry, "PAPERS", (replace(PAPER, chapters=chapters),))
     out = tmp_path / "out"
     words = ["--output", str(out), "--jobs", "2", "--quiet"]
     assert main(["experiment", "haizea", "--quick", *words]) == 0
@@ -105,3 +106,9 @@ def test_an_experiment_is_quick_or_whole(capsys: pytest.CaptureFixture[str]) -> 
         main(["experiment", "haizea-5", "--quick", "--once"])
     assert ended.value.code == 2
     assert "not allowed with" in capsys.readouterr().err
+
+
+def test_every_experiment_is_listed_once_and_found() -> None:
+    names = registry.names()
+    assert names == ["haizea", "haizea-5", "haizea-6", "haizea-7", "haizea-8", "haizea-2008"]
+    assert [list(registry.find(name)[1]) for name in names] == [list(CHAPTERS), *([name] for name in names[1:])]

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import haizea_6, haizea_7, image_checks, suspension_checks
 from lease_scheduler.simulation.experiments.extent import Extent
-from lease_scheduler.simulation.experiments.image_transfers import ImageCase
-from lease_scheduler.simulation.experiments.suspension_parameters import CORES, CORES_PER_HOST, SuspensionCase
+from lease_scheduler.simulation.experiments.haizea import haizea_6, haizea_7, image_checks, suspension_checks
+from lease_scheduler.simulation.experiments.haizea.image_transfers import ImageCase
+from lease_scheduler.simulation.experiments.haizea.suspension_parameters import CORES, CORES_PER_HOST, SuspensionCase
 
 
 def _like_the_dissertation(case: Case) -> Outcome:

@@ -15,16 +15,21 @@ from lease_scheduler.model.lease import LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import (
+from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.haizea import (
     deadline_checks,
     deadlines,
     haizea_8,
     pricing_checks,
     pricing_strategies,
 )
-from lease_scheduler.simulation.experiments.deadlines import MODES, USERS, DeadlineCase, annotated, run_settings
-from lease_scheduler.simulation.experiments.extent import Extent
-from lease_scheduler.simulation.experiments.pricing_strategies import PARTS, PriceCase, RateSweepCase, revenue_shares
+from lease_scheduler.simulation.experiments.haizea.deadlines import MODES, USERS, DeadlineCase, annotated, run_settings
+from lease_scheduler.simulation.experiments.haizea.pricing_strategies import (
+    PARTS,
+    PriceCase,
+    RateSweepCase,
+    revenue_shares,
+)
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 

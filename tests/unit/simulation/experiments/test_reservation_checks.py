@@ -7,21 +7,21 @@ import pytest
 
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.campaigns.case import Case
-from lease_scheduler.simulation.experiments import (
+from lease_scheduler.simulation.experiments.haizea import (
     deadline_checks,
     image_checks,
     pricing_checks,
     reservation_checks,
     suspension_checks,
 )
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import (
     HOURS,
     LOADS,
     SIZES,
     read_set_of_2008,
     set_name,
 )
-from lease_scheduler.simulation.experiments.deadlines import MODES, read_trace
+from lease_scheduler.simulation.experiments.haizea.deadlines import MODES, read_trace
 from lease_scheduler.simulation.generators.reservations import preset_by_name
 
 

@@ -17,6 +17,7 @@ from scipy import stats
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import DiskImage, LeaseKind, LeaseRequest, NodeSet
 from lease_scheduler.model.resources import VCPU, Resources
+from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.formats.lwf_terms import SoftwareTerm, StartTerm
 from lease_scheduler.simulation.formats.lwfa import Annotations, annotate
 from lease_scheduler.simulation.formats.swf import SwfOptions, read_swf
@@ -37,7 +38,6 @@ from lease_scheduler.simulation.generators.distributions import (
     Inverted,
     TruncatedPareto,
     Uniform,
-    random_stream,
 )
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from lease_scheduler.model.errors import InvalidValueError
+from lease_scheduler.random_streams import random_stream
 from lease_scheduler.simulation.generators.distributions import (
     BoundedNormal,
     BoundedPareto,
@@ -25,7 +26,6 @@ from lease_scheduler.simulation.generators.distributions import (
     TruncatedPareto,
     Uniform,
     distribution_from,
-    random_stream,
 )
 
 SAMPLE = 20_000

@@ -18,7 +18,7 @@ from lease_scheduler.policy.base import PolicyOptions
 from lease_scheduler.policy.pricing.adaptive import Adaptive
 from lease_scheduler.simulation import metrics
 from lease_scheduler.simulation.campaigns.case import Outcome
-from lease_scheduler.simulation.experiments.deadlines import (
+from lease_scheduler.simulation.experiments.haizea.deadlines import (
     MODES,
     RAMP_UP,
     DeadlineCase,

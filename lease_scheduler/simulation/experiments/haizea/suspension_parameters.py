@@ -11,8 +11,8 @@ from typing import Any
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 from lease_scheduler.plan.options import Exclusion
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import figures, overheads, run_settings
-from lease_scheduler.simulation.experiments.image_transfers import PREDEPLOYED
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import figures, overheads, run_settings
+from lease_scheduler.simulation.experiments.haizea.image_transfers import PREDEPLOYED
 from lease_scheduler.simulation.generators.reservations import generate_reservations, preset_by_name
 from lease_scheduler.simulation.injection import inject
 from lease_scheduler.simulation.overheads import apply_overheads

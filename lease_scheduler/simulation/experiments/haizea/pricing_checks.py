@@ -13,8 +13,15 @@ import numpy as np
 
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.deadlines import DEADLINES, MODES, STARTS, TRACES, USERS, DeadlineCase
-from lease_scheduler.simulation.experiments.pricing_strategies import (
+from lease_scheduler.simulation.experiments.haizea.deadlines import (
+    DEADLINES,
+    MODES,
+    STARTS,
+    TRACES,
+    USERS,
+    DeadlineCase,
+)
+from lease_scheduler.simulation.experiments.haizea.pricing_strategies import (
     PARTS,
     STRATEGIES,
     PriceCase,

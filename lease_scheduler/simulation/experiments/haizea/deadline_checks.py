@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.deadlines import DEADLINES, MODES, STARTS, TRACES, DeadlineCase
+from lease_scheduler.simulation.experiments.haizea.deadlines import DEADLINES, MODES, STARTS, TRACES, DeadlineCase
 
 Outcomes = Mapping[str, Outcome]
 

@@ -12,8 +12,8 @@ from itertools import pairwise
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Outcome
 from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.reservation_checks import TABLE_SETS
-from lease_scheduler.simulation.experiments.suspension_parameters import CORES_PER_HOST, MEMORIES, SuspensionCase
+from lease_scheduler.simulation.experiments.haizea.reservation_checks import TABLE_SETS
+from lease_scheduler.simulation.experiments.haizea.suspension_parameters import CORES_PER_HOST, MEMORIES, SuspensionCase
 
 _SEED = 1
 

@@ -10,21 +10,21 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from lease_scheduler.simulation.campaigns.case import Outcome
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import (
     HOURS,
     LOADS,
     SIZES,
     ReservationCase,
     set_name,
 )
-from lease_scheduler.simulation.experiments.checks import Check
-from lease_scheduler.simulation.experiments.image_transfers import (
+from lease_scheduler.simulation.experiments.haizea.image_transfers import (
     BANDWIDTHS,
     CONFIGURATIONS,
     PREDEPLOYED,
     ImageCase,
 )
-from lease_scheduler.simulation.experiments.reservation_checks import BASELINE, TABLE_SETS
+from lease_scheduler.simulation.experiments.haizea.reservation_checks import BASELINE, TABLE_SETS
 
 #: Row of table 6.1 -> (wait in 1000 s, bounded slowdown), each for T10, T20 and T30.
 _TABLE: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from lease_scheduler.simulation.campaigns.case import Outcome
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import (
+from lease_scheduler.simulation.experiments.checks import Check
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import (
     HOURS,
     LOADS,
     SIZES,
     ReservationCase,
     set_name,
 )
-from lease_scheduler.simulation.experiments.checks import Check
 from lease_scheduler.simulation.metrics import spearman
 
 #: Seconds until all best-effort leases are done without reservations and without suspension, in the dissertation.

@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import image_checks
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.haizea import image_checks
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_all_best_effort_grid, plot_bars
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lease_scheduler.plan.transfers.options import Reuse, TransferOptions
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import figures, overheads, run_settings
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import figures, overheads, run_settings
 from lease_scheduler.simulation.formats.lwfa import annotate
 from lease_scheduler.simulation.generators.annotations import (
     AnnotationRules,

@@ -5,37 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
-from rich.console import Console
-
-from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import haizea_5, haizea_6, haizea_7, haizea_8, haizea_2008
-from lease_scheduler.simulation.experiments.best_effort_and_reservations import SET_ARCHIVE, data_folder
-from lease_scheduler.simulation.experiments.deadlines import TRACES
-from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.campaigns.case import Case
+from lease_scheduler.simulation.experiments.haizea import haizea_5, haizea_6, haizea_7, haizea_8, haizea_2008
+from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations import SET_ARCHIVE, data_folder
+from lease_scheduler.simulation.experiments.haizea.deadlines import TRACES
+from lease_scheduler.simulation.experiments.paper import Chapter, Paper
 from lease_scheduler.simulation.generators.reservations import preset_by_name
 from lease_scheduler.simulation.shipped import shipped_path
-
-
-class Chapter(Protocol):
-    """A module with the experiments of one chapter."""
-
-    def cases(self, *, extent: Extent) -> list[Case]:
-        """Every run.
-
-        :param extent: how much of the chapter
-        """
-        ...
-
-    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-        """Print every check, and write CSV files and plots into the directory.
-
-        :param outcomes: by name of the case, of all cases and maybe others
-        :return: number of checks outside their band
-        """
-        ...
-
 
 CHAPTERS: Mapping[str, Chapter] = {
     "haizea-5": haizea_5,
@@ -85,3 +62,14 @@ def inputs() -> list[Path]:
     folder = data_folder()
     logs = [] if folder is None else [folder / SET_ARCHIVE, *(folder / trace.file for trace in TRACES.values())]
     return [shipped_path("blue1"), *(log for log in logs if log.is_file())]
+
+
+PAPER = Paper(
+    "haizea",
+    CHAPTERS,
+    FURTHER,
+    "haizea-5, -6, -7, -8: these chapters of Sotomayor 2010; haizea: all of them together; haizea-2008: chapter 5 with "
+    "its author's reservations of 2008",
+    inputs,
+    forecast,
+)

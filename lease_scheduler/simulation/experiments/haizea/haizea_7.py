@@ -9,8 +9,8 @@ from rich.console import Console
 
 from lease_scheduler.plan.options import Exclusion
 from lease_scheduler.simulation.campaigns.case import Case, Outcome
-from lease_scheduler.simulation.experiments import suspension_checks
 from lease_scheduler.simulation.experiments.extent import Extent
+from lease_scheduler.simulation.experiments.haizea import suspension_checks
 from lease_scheduler.simulation.experiments.report import write_report
 from lease_scheduler.simulation.reports.plots import plot_lines
 

@@ -1,0 +1,1 @@
+"""The experiments of Sotomayor 2010 (Haizea)."""

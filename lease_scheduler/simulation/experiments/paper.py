@@ -1,0 +1,59 @@
+"""What a paper with experiments is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+
+from lease_scheduler.simulation.campaigns.case import Case, Outcome
+from lease_scheduler.simulation.experiments.extent import Extent
+
+
+class Chapter(Protocol):
+    """A module with the experiments of one chapter."""
+
+    def cases(self, *, extent: Extent) -> list[Case]:
+        """Every run.
+
+        :param extent: how much of the chapter
+        """
+        ...
+
+    def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
+        """Print every check, and write CSV files and plots into the directory.
+
+        :param outcomes: by name of the case, of all cases and maybe others
+        :return: number of checks outside their band
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A publication whose experiments can be repeated.
+
+    :ivar name: name of all its chapters together
+    :ivar chapters: chapters by their names, in order; the complete set consists of them
+    :ivar further: repetitions that are not part of the complete set
+    :ivar help: what the names mean, for the command line
+    :ivar inputs: returns the files that the runs read
+    :ivar forecast: returns roughly how many CPU seconds a run takes
+    """
+
+    name: str
+    chapters: Mapping[str, Chapter]
+    further: Mapping[str, Chapter]
+    help: str
+    inputs: Callable[[], list[Path]]
+    forecast: Callable[[Case], float]
+
+    def named(self, name: str) -> Mapping[str, Chapter] | None:
+        """Return the chapters that a name stands for, or None if it is no name of this paper."""
+        if name == self.name:
+            return self.chapters
+        chapter = self.chapters.get(name) or self.further.get(name)
+        return None if chapter is None else {name: chapter}

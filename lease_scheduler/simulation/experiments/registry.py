@@ -1,0 +1,23 @@
+"""The papers whose experiments can be repeated. One more is a folder and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lease_scheduler.simulation.experiments.haizea.chapters import PAPER as HAIZEA
+from lease_scheduler.simulation.experiments.paper import Chapter, Paper
+
+PAPERS: tuple[Paper, ...] = (HAIZEA,)
+
+
+def names() -> list[str]:
+    """Return the names of all experiments, those of one paper together."""
+    return [name for paper in PAPERS for name in (paper.name, *sorted(paper.chapters), *paper.further)]
+
+
+def find(name: str) -> tuple[Paper, Mapping[str, Chapter]]:
+    """Return the paper that an experiment belongs to, and its chapters.
+
+    :param name: one of ``names``
+    """
+    return next((paper, chapters) for paper in PAPERS if (chapters := paper.named(name)) is not None)
