@@ -204,3 +204,46 @@ def test_when_work_is_done_by_new_terms(make_planner: MakePlanner, make_lease: M
     work = planner.place(make_lease(LeaseKind.BEST_EFFORT, duration=100), 20)
     assert end_of_work(work, replace(work.request, duration=130)) == 150
     assert end_of_work(replace(work, active_since=35, accumulated=10), replace(work.request, duration=130)) == 155
+
+
+def test_a_deadline_lease_that_waits_keeps_its_place_if_it_can(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """It was planned behind a reservation that is gone; its hosts are free for the longer run as well."""
+    planner = make_planner(2)
+    blocker = planner.place(make_lease(LeaseKind.RESERVATION, nodes=2, start=0, duration=100), 0)
+    lease = planner.place(make_lease(LeaseKind.DEADLINE, start=0, duration=100, deadline=1000), 0)
+    (before,) = lease.holdings
+    assert before.start == 100
+    planner.plan.put(replace(blocker, holdings=()))
+    found = plan_anew(planner, lease, replace(lease.request, duration=300), _kept(lease), 10)
+    (holding,) = found.holdings
+    assert (holding.start, holding.run_end, holding.assignment) == (100, 400, before.assignment)
+    assert planner.plan.leases[lease.lease_id] == found
+
+
+def test_a_deadline_lease_with_fewer_vms_if_not_all_fit(make_planner: MakePlanner, make_lease: MakeLease) -> None:
+    planner = make_planner(2)
+    planner.place(make_lease(LeaseKind.RESERVATION, start=0, duration=2000), 0)
+    lease = planner.place(make_lease(LeaseKind.DEADLINE, start=0, duration=100, deadline=1000), 0)
+    terms = replace(lease.request, nodes=(NodeSet(2, VM),))
+    with pytest.raises(NotPlannableError):
+        plan_anew(planner, lease, terms, None, 0)
+    found = plan_anew(planner, lease, terms, None, 0, (1,))
+    assert found.request.nodes == (NodeSet(1, VM),)
+    assert planner.plan.leases[lease.lease_id].holdings == found.holdings != ()
+
+
+def test_a_longer_reservation_keeps_its_hosts_though_others_are_free(
+    make_planner: MakePlanner, make_lease: MakeLease
+) -> None:
+    """Servers that run cannot go to the other host at the present end."""
+    planner = make_planner(2)
+    lease = _running(planner, make_lease(LeaseKind.RESERVATION, start=0, duration=100))
+    blocker = planner.place(make_lease(LeaseKind.RESERVATION, nodes=2, start=100, duration=100), 0)
+    (host,) = lease.holdings[0].assignment
+    planner.plan.put(replace(blocker, request=replace(blocker.request, nodes=(NodeSet(1, VM),)), holdings=()))
+    holding = replace(blocker.holdings[0], assignment=(host,))
+    planner.plan.put(replace(blocker, request=replace(blocker.request, nodes=(NodeSet(1, VM),)), holdings=(holding,)))
+    with pytest.raises(NotPlannableError, match="promised to others"):
+        reshape(planner, lease, replace(lease.request, duration=150), _kept(lease), 10)
