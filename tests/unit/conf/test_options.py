@@ -1,3 +1,5 @@
+"""The options: their help and defaults, what is refused, and which of several sources wins."""
+
 from __future__ import annotations
 
 from pathlib import Path

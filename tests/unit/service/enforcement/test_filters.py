@@ -1,3 +1,5 @@
+"""The enforcement filters that a configuration selects, and what each of them refuses."""
+
 from __future__ import annotations
 
 from typing import Any
