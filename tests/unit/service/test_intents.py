@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 
 from lease_scheduler.engine.interfaces import CloudEvent, EventKind, Operation, OperationKind
-from lease_scheduler.engine.records import Intent, StoreChanges
+from lease_scheduler.records.intents import Intent
+from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.intents import Intents
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lease_scheduler.cloud.driver import Flavor
-from lease_scheduler.engine.records import FloatingIpRecord, HostRecord
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED, NodeSet
 from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, MEMORY_MB, VCPU, WHOLE_HOST, Resources
+from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 from lease_scheduler.service.terms import Pool, Terms, build_terms, numbered, with_count
 from tests.functional.lease_document import lease_document
 
