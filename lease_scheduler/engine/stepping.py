@@ -272,9 +272,9 @@ class EngineSteps:
         preempted = [(before, after) for before, after in others if is_preempted(before, after)]
         if not preempted:
             return
-        count = self._state.recorder.count
-        count("preempted_leases", len(preempted))
-        count("preempted_nodes", sum(after.request.node_count for _, after in preempted))
+        recorder = self._state.recorder
+        recorder.count("preempted_leases", len(preempted))
+        recorder.count("preempted_nodes", sum(after.request.node_count for _, after in preempted))
         without_loss = sum(not loses_work(before, after) for before, after in preempted)
         if without_loss:
-            count("preemptions_without_loss", without_loss)
+            recorder.count("preemptions_without_loss", without_loss)

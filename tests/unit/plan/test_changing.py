@@ -82,7 +82,7 @@ def test_a_late_reservation_is_over_when_it_says(
     lease = planner.place(make_lease(LeaseKind.RESERVATION, start=100, duration=200), 0)
     terms = replace(lease.request, duration=duration)
     if not fits:
-        with pytest.raises(NotPlannableError, match="it would be over before it could begin"):
+        with pytest.raises(NotPlannableError, match="it would end before it could start"):
             plan_anew(planner, lease, terms, None, 150)
         return
     found = plan_anew(planner, lease, terms, None, 150)

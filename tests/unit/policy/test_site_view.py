@@ -133,7 +133,7 @@ def test_a_policy_of_two_arguments_is_called_with_the_site_too(monkeypatch: pyte
     ours = _loaded(monkeypatch, ExtendsOurs(PolicyOptions({"admission_maximum_nodes": "2"})))
     refusal = ours.refusal(RESERVATION, 7, view)
     assert refusal is not None
-    assert refusal.startswith("nodes: 3 are more than")
+    assert refusal.startswith("nodes: must be at most 2 on this site, not 3")
 
 
 def test_a_policy_of_three_arguments_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,9 @@ class KeepingStore:
     def has_lease(self, lease_id: str) -> bool:
         return lease_id in self._leases
 
+    def request_digest(self, lease_id: str) -> str | None:
+        return self._documents[lease_id].request_digest
+
     def version(self, lease_id: str) -> int | None:
         return sum(lease_id in changes.leases for changes in self.commits) or None
 
