@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 from lease_scheduler.api.validation import CHOSEN_BY, DATE_FORM, Schema
 
@@ -41,6 +42,9 @@ def _text(schema: Schema) -> str:
         return "2090-01-31 12:00"
     if any(branch.get("format") == "ipv4" for branch in schema.get("anyOf", ())):
         return "192.0.2.77"
+    if schema.get("minLength") == schema.get("maxLength") == 36:
+        # An id that is chosen is taken once.
+        return str(uuid4())
     return next(text for text in _TEXTS if re.search(schema.get("pattern", ""), text))
 
 

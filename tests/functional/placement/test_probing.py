@@ -69,4 +69,4 @@ def test_operators_who_have_set_it_are_not(sound_site: Site, tmp_path: Path) -> 
 
 def test_a_placement_that_does_not_answer(tmp_path: Path) -> None:
     ended = _check(tmp_path, f"http://127.0.0.1:{free_port()}")
-    assert (ended.status, "could not be tried" in ended.output) == (1, True), ended.output
+    assert (ended.status, "could not be examined" in ended.output) == (1, True), ended.output
