@@ -1,5 +1,5 @@
-"""REST: Blazar's v1 as its clients know it, and more of it from microversion 1.1 on.
+"""The REST API: Blazar's v1 at microversion 1.0, with extensions from microversion 1.1 on.
 
-The routes are data; handlers, schemas and access rules of a resource have the same file name. It reads through
-``Reader`` and changes things through ``EngineRequests`` only, and knows neither options nor databases nor messages.
+The routes are data. The handlers, schemas and access rules of a resource share a file name. The package reads through
+``Reader`` and makes changes through ``EngineRequests`` only; it depends on no options, database or message bus.
 """

@@ -52,13 +52,13 @@ def build_app(
     enforcer: policy.Enforcer,
     trusts: Trusts | None = None,
 ) -> flask.Flask:
-    """The WSGI application.
+    """Return the WSGI application.
 
-    :param engine: changes things
-    :param reader: shows them
-    :param clock: tells what "now" is
-    :param enforcer: decides who may do what; rules that it lacks are registered with it
-    :param trusts: has consumers trust the service whose servers it boots; none where identity is not checked
+    :param engine: makes all changes
+    :param reader: reads leases, hosts and reports
+    :param clock: source of "now"
+    :param enforcer: checks permissions; rules that it lacks are registered with it
+    :param trusts: creates the trusts with which the service boots servers for projects; None if identity is not checked
     """
     access.register(enforcer)
     services = Services(settings, engine, reader, clock, enforcer, ROUTES, trusts)
@@ -100,7 +100,7 @@ def _add(app: flask.Flask, route: Route, services: Services) -> None:
 
 
 def _add_options(app: flask.Flask, path: str) -> None:
-    """Serve OPTIONS: which methods a path has at the microversion of the request."""
+    """Serve OPTIONS: list the methods that a path has at the microversion of the request."""
 
     def view(**arguments: str) -> flask.Response:
         methods = {route.method for route in ROUTES if route.path == path and route.since <= flask.g.version}
@@ -118,7 +118,7 @@ def _add_options(app: flask.Flask, path: str) -> None:
 
 
 def _rules(path: str) -> tuple[str, ...]:
-    """The path as Flask writes it, also with the suffix that Blazar's clients may add."""
+    """Return the path in Flask's notation, also with the suffix that Blazar's clients may add."""
     rule = path.replace("{", "<").replace("}", ">")
     suffixed = rule.startswith("/v1/") and rule != "/v1/" and "." not in rule
     return (rule, f"{rule}.json") if suffixed else (rule,)
@@ -198,13 +198,13 @@ def _response(code: int, answer: Answer) -> flask.Response:
     return flask.Response(data, code, dict(answer.headers), content_type=answer.content_type)
 
 
-# What all requests have in common.
+# Steps common to all requests.
 
 
 def _begin() -> None:
     rule = flask.request.url_rule
     if rule is not None:
-        # The files of the page are many, and of no interest one by one.
+        # One label for all files of the page keeps the number of time series small.
         is_page = rule.endpoint.startswith("page")
         flask.request.environ[ROUTE] = "page" if is_page else rule.rule.removesuffix(".json")
     flask.g.request_id = request_id_of(flask.request.headers)
@@ -262,7 +262,7 @@ def _internal_error(error: Exception) -> flask.Response:
 
 
 def _page_or(view: Callable[[], flask.Response]) -> Callable[[], flask.Response]:
-    """The page for browsers, and what the view says for everybody else."""
+    """Return a view that serves the page to browsers and the given view to all other clients."""
 
     def choose() -> flask.Response:
         wanted = flask.request.accept_mimetypes.best_match(["application/json", "text/html"], "application/json")
@@ -275,7 +275,7 @@ def _page_or(view: Callable[[], flask.Response]) -> Callable[[], flask.Response]
 
 
 def _add_page(app: flask.Flask) -> None:
-    """Serve the files of the page next to it, and below ``/page/``."""
+    """Serve the files of the page at the root, and below ``/page/``."""
     app.add_url_rule("/page/<path:name>", view_func=_page_file, endpoint="page", provide_automatic_options=False)
     files = sorted(file.relative_to(_PAGE).as_posix() for file in _PAGE.rglob("*") if file.is_file())
     for name in files:

@@ -1,4 +1,4 @@
-"""Reads the JSON body of a request and refuses what no handler should see."""
+"""Parse the JSON body of a request, and refuse values that no handler should see."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from lease_scheduler.api.errors import ApiError
 
-#: How deep objects and arrays of a body may be nested.
+#: Maximum nesting of objects and arrays in a body.
 MAXIMUM_DEPTH = 32
 
 
 def parse_body(raw: bytes, content_type: str) -> Any:
-    """The value that a body holds.
+    """Return the JSON value of a body.
 
-    :raises ApiError: 400, naming what is wrong with it
+    :raises ApiError: 400, with the first problem found
     """
     if not raw.strip():
         raise ApiError(400, "The body is missing; send a JSON object", "body")
@@ -41,9 +41,9 @@ def parse_body(raw: bytes, content_type: str) -> Any:
 
 
 def check_texts(value: Any, path: str, depth: int) -> None:
-    """Refuse texts that no database takes, and nesting that no schema has.
+    """Refuse strings that databases reject, and nesting deeper than any schema.
 
-    :raises ApiError: 400, naming the place
+    :raises ApiError: 400, with the path of the wrong value
     """
     if depth > MAXIMUM_DEPTH:
         raise _too_deep(path)
@@ -81,5 +81,5 @@ def _number(text: str) -> int | float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text} is too large")
-    # JSON Schema calls 2.0 an integer, and so does everything behind it.
+    # JSON Schema counts 2.0 as an integer, and handlers rely on int.
     return int(number) if number.is_integer() else number

@@ -1,4 +1,4 @@
-"""Who asks: user, project and roles of a request."""
+"""The caller of a request: user, project and roles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from werkzeug.datastructures import Headers
 
 from lease_scheduler.api.errors import ApiError
 
-#: A role, and the weaker ones that come with it.
+#: Each role and the next weaker role, which it implies; strongest first.
 IMPLIED_ROLES = {"admin": "manager", "manager": "member", "member": "reader"}
 
 _REQUEST_ID = re.compile(r"req-[0-9a-fA-F-]{36}")
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[ -~]{1,255}")
 class Caller:
     """The sender of a request.
 
-    :ivar roles: with those that they imply
+    :ivar roles: roles of the caller, including implied ones
     """
 
     user_id: str
@@ -31,26 +31,26 @@ class Caller:
     request_id: str
 
     def credentials(self) -> dict[str, Any]:
-        """What oslo.policy needs to know."""
+        """Return the credentials that oslo.policy checks."""
         return {"user_id": self.user_id, "project_id": self.project_id, "roles": sorted(self.roles)}
 
 
 def nobody(request_id: str) -> Caller:
-    """Whoever asks for what is open to everybody."""
+    """Return the anonymous caller of a route that is open to all."""
     return Caller("", "", frozenset(), request_id)
 
 
 def request_id_of(headers: Headers) -> str:
-    """The id that the sender gave to its request, or a new one."""
+    """Return the request id that the client sent, or a new one."""
     given = headers.get("X-Openstack-Request-Id", "")
     return given if _REQUEST_ID.fullmatch(given) else f"req-{uuid.uuid4()}"
 
 
 def caller_of(headers: Headers, auth: Literal["noauth", "keystone"], request_id: str) -> Caller:
-    """The sender of a request.
+    """Return the sender of a request.
 
-    :param auth: ``noauth``: who gives no headers is an administrator of the project ``admin``
-    :raises ApiError: 401, keystonemiddleware did not say who it is
+    :param auth: with ``noauth``, a request without identity headers is from an administrator of the project ``admin``
+    :raises ApiError: 401, keystonemiddleware has not confirmed the identity
     """
     default = "admin" if auth == "noauth" else ""
     user_id, project_id = headers.get("X-User-Id", default), headers.get("X-Project-Id", default)

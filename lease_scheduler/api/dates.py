@@ -1,4 +1,4 @@
-"""Dates and durations as clients write and read them; inside they are whole seconds since the epoch."""
+"""Dates and durations in the form that clients use. Internally they are whole seconds since the epoch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.api.microversions import V1_2, Version
 from lease_scheduler.model.lease import UNLIMITED
 from lease_scheduler.records.dates import LAST, blazar_date, utc
 
-#: How Blazar's clients write dates.
+#: Date format of Blazar's clients.
 BLAZAR_FORMAT = "%Y-%m-%d %H:%M"
 NOW = "now"
 
@@ -24,17 +24,17 @@ _SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
 def minute_of(instant: int) -> int:
-    """The beginning of the minute."""
+    """Return the start of the minute that contains the instant."""
     return instant - instant % 60
 
 
 def parse_date(text: str, field: str, now: int, version: Version) -> int:
-    """The instant that a text means.
+    """Parse a date and return its instant.
 
-    :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and from microversion 1.2 on ISO 8601;
-        without an offset that is UTC too
-    :param field: what the client calls it
-    :raises ApiError: 400, it is no date
+    :param text: ``now`` (the present minute), ``2030-01-31 12:00`` (UTC), and from microversion 1.2 on ISO 8601,
+        which is UTC too if it has no offset
+    :param field: name of the field in the request, for the error
+    :raises ApiError: 400, the text is not a date
     """
     if text == NOW:
         return minute_of(now)
@@ -53,9 +53,9 @@ def parse_date(text: str, field: str, now: int, version: Version) -> int:
 
 
 def parse_duration(value: int | str, field: str) -> int:
-    """The seconds that a number or a text means: ``7200``, ``"2h30m"``, ``"1d"``, ``"PT2H30M"``.
+    """Parse a duration and return its seconds: ``7200``, ``"2h30m"``, ``"1d"``, ``"PT2H30M"``.
 
-    :raises ApiError: 400, it is no duration, or not between one second and a hundred years
+    :raises ApiError: 400, the value is not a duration, or not between one second and a hundred years
     """
     seconds = value if isinstance(value, int) else _seconds(value.strip())
     if seconds is None:
@@ -73,15 +73,15 @@ def _seconds(text: str) -> int | None:
 
 
 def lease_date(instant: int | None) -> str | None:
-    """A start or end as Blazar's clients parse it."""
+    """Return a start or end in the format that Blazar's clients parse."""
     return None if instant is None else blazar_date(instant)
 
 
 def row_date(instant: int | None) -> str | None:
-    """The time of creation or change as Blazar shows it."""
+    """Return a time of creation or change in Blazar's format."""
     return None if instant is None else utc(instant).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def iso_date(instant: int | None) -> str | None:
-    """A date of what Blazar does not have; None for what lies beyond all dates, which is as good as never."""
+    """Return an ISO 8601 date, for fields that Blazar does not have, or None beyond the last date of the format."""
     return None if instant is None or instant > LAST else utc(instant).strftime("%Y-%m-%dT%H:%M:%SZ")

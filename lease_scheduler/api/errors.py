@@ -1,4 +1,4 @@
-"""Errors of the API and the two forms of body in which Blazar's clients expect them (anchors A.5)."""
+"""Errors of the API, and the two forms of error body that Blazar's clients expect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class ApiError(LeaseSchedulerError):
 
     :param code: HTTP status
     :param message: what is wrong, and what would be right
-    :param field: the part of the request that is wrong, as a JSON path, none if no single one
-    :param alternatives: what would be possible instead, ready to be shown
+    :param field: JSON path of the wrong part of the request; None if no single part is wrong
+    :param alternatives: requests that would be granted instead, in the form of the answer
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class ApiError(LeaseSchedulerError):
         self.alternatives = tuple(alternatives)
 
     def body(self, extended: bool) -> dict[str, Any]:
-        """The body of the answer; ``extended`` adds what Blazar does not have."""
+        """Return the body of the answer; ``extended`` adds the keys that Blazar does not have."""
         body: dict[str, Any] = {"error_code": self.code, "error_message": self.message, "error_name": self.code}
         if extended and self.field is not None:
             body["field"] = self.field
@@ -41,24 +41,24 @@ class ApiError(LeaseSchedulerError):
 
 
 class FrameworkError(ApiError):
-    """A request that reaches no handler: no such route, method or microversion. Its body is of the other form."""
+    """A request that reaches no handler: no such route, method or microversion. Its body has the other form."""
 
     def body(self, extended: bool) -> dict[str, Any]:
-        """The body of the answer."""
+        """Return the body of the answer."""
         return {"error": self.code, "error_message": self.message}
 
 
 def not_found(**keys: str) -> ApiError:
-    """There is no such object, in Blazar's words."""
+    """Return the error for an object that does not exist, in Blazar's words."""
     return ApiError(404, f"Object with {keys} not found", next(iter(keys)))
 
 
 def forbidden(rule: str) -> ApiError:
-    """The policy says no, in Blazar's words."""
+    """Return the error for a request that the policy does not allow, in Blazar's words."""
     return ApiError(403, f"Policy doesn't allow {rule} to be performed.")
 
 
-#: The body of an error that is our own fault.
+#: Body of the answer to an internal error.
 INTERNAL_ERROR = {
     "error_code": 500,
     "error_message": "Internal Server Error",

@@ -1,9 +1,9 @@
-"""Keeps pages of other sites away from a service that checks nobody's identity.
+"""Protection of a service that checks no identity against web pages of other sites.
 
-Whoever reaches such a service may do everything, so it listens on this machine only. A browser on this machine reaches
-it as well, for any page that it shows: a name of the page's own site may be made to lead to 127.0.0.1 (DNS rebinding),
-and a form may be sent anywhere. The headers that the browser itself sets tell: ``Host`` has the name by which the
-service was reached, and ``Origin`` the site of the page.
+Any client that reaches such a service may do everything, so it listens on this machine only. A browser on this machine
+reaches it as well, on behalf of any page that it shows: a site can make its own name resolve to 127.0.0.1 (DNS
+rebinding), and can send a form anywhere. Two headers that the browser itself sets reveal this: ``Host`` has the name
+by which the service was reached, and ``Origin`` the site of the page.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Application = Callable[..., Iterable[bytes]]
 
 
 class LocalOnly:
-    """Answers 403 to requests that pages of other sites may have caused, and hands on all others.
+    """WSGI middleware that answers 403 to requests that pages of other sites may have caused.
 
-    :param app: what answers the others
+    :param app: answers all other requests
     :param names: further names by which the service may be reached, without port
     """
 
@@ -33,7 +33,7 @@ class LocalOnly:
         self._names = frozenset(name.lower() for name in names)
 
     def __call__(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer a request, as WSGI wants it."""
+        """Answer a WSGI request."""
         problem = self._problem(environ.get("HTTP_HOST"), environ.get("HTTP_ORIGIN"))
         if problem is None:
             return self._app(environ, start_response)
@@ -50,7 +50,7 @@ class LocalOnly:
         return [body]
 
     def _problem(self, host: str | None, origin: str | None) -> str | None:
-        # Only programs send none, and only those that speak HTTP 1.0.
+        # A browser always sends Host; only HTTP 1.0 clients leave it out.
         if host is not None and not self._is_ours(_name_of(f"//{host}")):
             return (
                 f"Host: {host[:80]!a} is not a name of this machine; use 127.0.0.1 or localhost, "
@@ -71,14 +71,14 @@ class LocalOnly:
             return False
 
     def _may_ask(self, origin: str, host: str | None) -> bool:
-        """Whether a page is our own one, or of a name that the operator lists."""
+        """Return whether the page is served by this service, or by a name that the operator lists."""
         if host is not None and origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()):
             return True
         return _name_of(origin) in self._names
 
 
 def _name_of(url: str) -> str | None:
-    """The name or address in a URL, None if it has none."""
+    """Return the host name or address in a URL, or None."""
     try:
         return urlsplit(url).hostname
     except ValueError:

@@ -1,6 +1,6 @@
-"""What the health check says of the parts that a request needs: which of them hang, since when, and why.
+"""Health check of the parts that a request needs: which of them fail or hang, for how long, and why.
 
-A check that hangs keeps its own thread and nobody else: the answer waits a moment for it, and says that it hangs.
+A check that hangs blocks only its own thread: the answer waits briefly, then reports that the check hangs.
 """
 
 from __future__ import annotations
@@ -16,24 +16,23 @@ from typing import Any
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds that an answer waits for checks, and for which what they found is told again without another look.
+#: Seconds that an answer waits for checks, and seconds for which a result is reused without checking again.
 _PATIENCE = 1.0
 _FRESH = 1.0
 
-#: Looks at a part: None if all is well, else what is wrong, for people. An exception is a part that does not answer.
+#: Checks a part: returns None if it works, else the problem. An exception means that the part does not answer.
 Check = Callable[[], str | None]
 Application = Callable[..., Iterable[bytes]]
 
 
 @dataclass
 class _Part:
-    """What is known of a part.
+    """State of the check of one part. Times are in seconds of the monotonic clock.
 
-    :ivar check: looks at it
-    :ivar running: the look that has not come to an end
-    :ivar begun: when that began
-    :ivar looked: when the last one ended
-    :ivar problem: what the last one found
+    :ivar running: the check in progress, or None
+    :ivar begun: start of the check in progress
+    :ivar looked: end of the last check
+    :ivar problem: result of the last check
     """
 
     check: Check
@@ -44,9 +43,9 @@ class _Part:
 
 
 class Health:
-    """Looks at parts when it is asked, each in a thread of its own and never twice at the same time.
+    """Checks of all parts, run on demand: each in its own thread, and never twice at the same time.
 
-    :param checks: by the name of the part
+    :param checks: check of each part, by name
     """
 
     def __init__(self, checks: Mapping[str, Check], patience: float = _PATIENCE) -> None:
@@ -55,7 +54,7 @@ class Health:
         self._lock = Lock()
 
     def look(self) -> dict[str, dict[str, Any]]:
-        """Return by the name of each part its ``state`` (ok, fails or hangs), and what is known of the reason."""
+        """Return the ``state`` of each part (ok, fails, hangs), with ``reason`` or ``seconds``."""
         with self._lock:
             running = [self._begin(name, part) for name, part in self._parts.items()]
         wait([each for each in running if each is not None], self._patience)
@@ -87,12 +86,12 @@ def _run(name: str, check: Check, result: Future[str | None]) -> None:
 
 
 class HealthPage:
-    """Answers the health check: whether this process may be asked is the status, and what hangs is the body.
+    """WSGI application of the health check: the status says whether to use this process, the body what fails or hangs.
 
-    The status is 200 even if the database or the engine hang. Otherwise a balancer would take all processes away at
-    once, which can still say what is wrong.
+    The status is 200 even if the database or the engine hangs. Otherwise a load balancer would remove all processes at
+    once, although they can still report what is wrong.
 
-    :param enabled: an application that answers anything but 200 if this process is not to be asked
+    :param enabled: WSGI application that answers anything but 200 if this process is out of service
     """
 
     def __init__(self, health: Health, enabled: Application) -> None:
@@ -100,7 +99,7 @@ class HealthPage:
         self._enabled = enabled
 
     def __call__(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer a request, as WSGI wants it."""
+        """Answer a WSGI request."""
         told: list[Any] = []
         body = list(self._enabled(environ, lambda *arguments: told.append(arguments)))
         if not told or not told[0][0].startswith("200"):

@@ -1,5 +1,5 @@
-"""How long a Nova takes for what leases need of it: servers of our own are put away and brought back, and timed.
+"""Measures how long Nova takes for the operations that leases need: test servers are suspended, resumed and so on.
 
-What is measured becomes the options of the time model (haizea F69-F74, F94). No option is read here, and nobody else's
-servers are touched.
+The measurements become options of the time model (haizea F69-F74, F94). This package reads no options, and touches no
+servers but those that it has made.
 """

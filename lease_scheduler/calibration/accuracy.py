@@ -1,4 +1,4 @@
-"""How true the time model is: observed by predicted (haizea E4; Sotomayor 2010, figure 7.2)."""
+"""Accuracy of the time model: observed divided by predicted time (haizea E4; Sotomayor 2010, figure 7.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.plan.suspension import SuspensionModel
 
 _AWAY, _BACK = 1.4, 1.7
 
-#: How many times longer than predicted it may take on average: what the dissertation saw at most, rounded up.
+#: Upper bounds of mean observed by predicted time: the largest ratios in the dissertation, rounded up.
 BOUNDS = {
     MeasuredOperation.SUSPEND: _AWAY,
     MeasuredOperation.SHELVE: _AWAY,
@@ -34,11 +34,11 @@ _MODES = {
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Of one operation on so many servers on so many hosts.
+    """Accuracy for one operation on a number of servers on a number of hosts.
 
-    :ivar predicted: seconds
-    :ivar observed: mean of the seconds from the first command to the end of the last operation
-    :ivar worst: the longest of them
+    :ivar predicted: predicted time in seconds
+    :ivar observed: mean time from the first command to the end of the last operation, in seconds
+    :ivar worst: longest such time, in seconds
     """
 
     operation: MeasuredOperation
@@ -51,25 +51,25 @@ class Accuracy:
 
     @property
     def ratio(self) -> float:
-        """Observed by predicted; more than 1 is an under-estimate."""
+        """Observed divided by predicted time; more than 1 is an under-estimate."""
         return self.observed / self.predicted if self.predicted else float("inf")
 
     @property
     def bound(self) -> float:
-        """What the ratio may be."""
+        """The largest permitted ratio."""
         return BOUNDS[self.operation]
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is no more than that."""
+        """Whether the ratio is within the bound."""
         return self.ratio <= self.bound
 
 
 def accuracies(batches: Sequence[Batch], needs: Resources, options: PlanningOptions) -> list[Accuracy]:
-    """The accuracy of each operation, by number of servers and of hosts.
+    """Return the accuracy of each operation, by number of servers and of hosts.
 
-    :param needs: what one of the servers needs
-    :param options: of the planner, as they are in force
+    :param needs: resources of one server
+    :param options: the planner's options in force
     """
     model = SuspensionModel(options)
     complete = [each for each in batches if each.operation in BOUNDS and each.is_complete]
@@ -97,5 +97,5 @@ def _lease(operation: MeasuredOperation, count: int, needs: Resources) -> LeaseR
 
 
 def _assignment(count: int, hosts: int) -> list[int]:
-    """All on one host, or each on its own: other ways are not measured."""
+    """Return a host for each server: all on one host, or each on its own; nothing else is measured."""
     return [number % hosts for number in range(count)]

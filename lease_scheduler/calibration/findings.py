@@ -1,4 +1,4 @@
-"""From what was measured to the options of the time model (haizea F69-F72, F94)."""
+"""Derives the options of the time model from measurements (haizea F69-F72, F94)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lease_scheduler.plan.options import Exclusion, ShelvedSize
 
 _SCHEDULING, _NOVA = "scheduling", "nova"
 
-#: Commands whose way to the host is the enactment overhead: those that are given while a plan is carried out.
+#: Operations whose delay from command to beginning is the enactment overhead: those that carry out a plan.
 _COMMANDS = (*PAIRS.keys(), *PAIRS.values())
 
 _RATES = {
@@ -25,9 +25,9 @@ _RATES = {
 
 @dataclass(frozen=True)
 class Size:
-    """Of the servers that are measured.
+    """Size of the test servers.
 
-    :ivar shelved: whether the disk or the memory is what the time of shelving is thought to depend on
+    :ivar shelved: whether the time of shelving is assumed to depend on the disk or on the memory
     """
 
     memory_mb: int
@@ -35,16 +35,16 @@ class Size:
     shelved: ShelvedSize
 
     def of(self, operation: MeasuredOperation) -> int:
-        """MB that an operation copies, as the time model has it."""
+        """Return the MB that an operation copies, according to the time model."""
         leaves = operation in (MeasuredOperation.SHELVE, MeasuredOperation.UNSHELVE)
         return self.disk_mb if leaves and self.shelved is ShelvedSize.DISK else self.memory_mb
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option with the value that was found.
+    """An option with the derived value.
 
-    :ivar reason: what it was computed from
+    :ivar reason: how the value was computed
     """
 
     group: str
@@ -55,12 +55,12 @@ class Option:
 
 @dataclass(frozen=True)
 class Turns:
-    """How much longer operations take that are asked for at once, as a multiple of one alone.
+    """How much longer simultaneous operations take, as a multiple of the time of one alone.
 
-    :ivar count: of them
-    :ivar on_one_host: all on the same host; none if that was not measured
-    :ivar on_hosts: each on a host of its own; none if that was not measured
-    :ivar exclusion: what follows; none if it cannot be said
+    :ivar count: number of simultaneous operations
+    :ivar on_one_host: multiple if all are on the same host; None if not measured
+    :ivar on_hosts: multiple if each is on its own host; None if not measured
+    :ivar exclusion: the exclusion that follows from this; None if unknown
     """
 
     operation: MeasuredOperation
@@ -71,17 +71,17 @@ class Turns:
 
 
 def durations(batches: Iterable[Batch], operation: MeasuredOperation) -> list[float]:
-    """Seconds that the host took for each operation that was asked for alone."""
+    """Return the seconds that the host took for each operation that was requested alone."""
     return [sample.duration for sample in _single(batches, operation)]
 
 
 def overheads(batches: Sequence[Batch]) -> list[float]:
-    """Seconds from command to beginning of all that was asked for alone."""
+    """Return the seconds from command to beginning of all operations that were requested alone."""
     return [sample.overhead for operation in _COMMANDS for sample in _single(batches, operation)]
 
 
 def failures(batches: Iterable[Batch], operation: MeasuredOperation) -> list[str]:
-    """Why operations failed, one text for each that did."""
+    """Return the reason of each failed operation."""
     return [
         sample.problem
         for batch in batches
@@ -92,9 +92,9 @@ def failures(batches: Iterable[Batch], operation: MeasuredOperation) -> list[str
 
 
 def turns(batches: Sequence[Batch], operation: MeasuredOperation) -> Turns | None:
-    """What operations that are asked for at once do to each other; none if only single ones were measured.
+    """Return how simultaneous operations affect each other, or None if only single ones were measured.
 
-    It is the largest number of them that tells.
+    The result is that of the largest group.
     """
     complete = [each for each in batches if each.operation is operation and each.is_complete]
     several = [each for each in complete if each.count > 1]
@@ -117,7 +117,7 @@ def turns(batches: Sequence[Batch], operation: MeasuredOperation) -> Turns | Non
 
 
 def options(batches: Sequence[Batch], size: Size) -> list[Option]:
-    """The options that follow; what was not measured, or not twice, is left as it is."""
+    """Return the derived options, without those for which there are fewer than two measurements."""
     found: list[Option] = []
     for operation, name in _RATES.items():
         summary = summarize(durations(batches, operation))
@@ -147,7 +147,7 @@ def _mean_rest(batches: Iterable[Batch], count: int, hosts: int) -> float | None
 
 
 def _exclusion(batches: Sequence[Batch], operation: MeasuredOperation, name: str) -> list[Option]:
-    """Where one direction takes turns everywhere, both are thought to."""
+    """Return the exclusion option, which is global if that is so in either direction."""
     both = [found for each in (operation, PAIRS[operation]) if (found := turns(batches, each)) is not None]
     told = [each for each in both if each.exclusion is not None]
     if not told:
@@ -166,7 +166,7 @@ def _seconds(group: str, name: str, values: Sequence[float]) -> list[Option]:
 
 
 def _preparation(batches: Sequence[Batch]) -> list[Option]:
-    """Enough for the slowest of the ways in which servers were booted."""
+    """Return the preparation time, which suffices for the slowest kind of boot."""
     boots = [each for each in batches if each.operation is MeasuredOperation.BOOT and each.is_complete]
     ways = {(each.count, each.hosts) for each in boots}
     found = []

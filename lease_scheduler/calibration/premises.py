@@ -1,4 +1,4 @@
-"""What has to be so before anything is measured: free hosts, room in the quota, nothing left of an earlier run."""
+"""Conditions for a calibration: free hosts, room in the quota, and nothing left over from an earlier run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.calibration.servers import ours
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.aggregates import BLAZAR_OWNER, LEASE_ID, read_coming
 
-#: Limits of a project: option of Nova's quota, what is used of it, and how much of it a server takes.
+#: Limits of a project: name of the limit in Nova, name of its usage, and how much of it a server takes.
 _LIMITS = (
     ("maxTotalInstances", "totalInstancesUsed", lambda flavor: 1),
     ("maxTotalCores", "totalCoresUsed", lambda flavor: flavor.vcpus),
@@ -21,11 +21,11 @@ _UNLIMITED = -1
 
 
 def services(nova: Any, names: Sequence[str], aggregate: str | None) -> list[str]:
-    """Names of the compute services of hosts, in order.
+    """Return the names of the compute services of hosts, in order.
 
-    :param names: of compute hosts, or of their services
-    :param aggregate: name of a host aggregate whose hosts are meant, too; none for none
-    :raises InvalidValueError: there is no such host or aggregate, or it is not up and enabled
+    :param names: names of compute hosts, or of their services
+    :param aggregate: name of a host aggregate whose hosts are added; None for none
+    :raises InvalidValueError: a host or the aggregate does not exist, or a host is not up and enabled
     """
     wanted = list(dict.fromkeys(names))
     if aggregate is not None:
@@ -47,10 +47,10 @@ def services(nova: Any, names: Sequence[str], aggregate: str | None) -> list[str
 
 
 def check_free(nova: Any, hosts: Collection[str]) -> None:
-    """See that nobody would be in the way.
+    """Check that the hosts are free.
 
     :param hosts: names of compute services
-    :raises InvalidValueError: one has servers, has a lease, or will have one soon
+    :raises InvalidValueError: a host has servers, has a lease, or will have a lease soon
     """
     hint = "name other hosts, or say --busy-hosts"
     for aggregate in nova.aggregates.list():
@@ -67,9 +67,9 @@ def check_free(nova: Any, hosts: Collection[str]) -> None:
 
 
 def check_left(nova: Any) -> None:
-    """See that no other run goes on, and none has left anything.
+    """Check that no other calibration runs, and that none has left servers behind.
 
-    :raises InvalidValueError: there are servers of one
+    :raises InvalidValueError: there are servers of another run
     """
     found = ours(nova)
     if found:
@@ -79,10 +79,10 @@ def check_left(nova: Any) -> None:
 
 
 def check_quota(nova: Any, flavor: Any, most: int) -> None:
-    """See that the project may have the servers.
+    """Check that the quota of the project has room for the servers.
 
-    :param most: how many there are at a time
-    :raises InvalidValueError: it may not
+    :param most: largest number of servers at a time
+    :raises InvalidValueError: the quota has no room for them
     """
     limits = {each.name: each.value for each in nova.limits.get().absolute}
     for limit, used, of_one in _LIMITS:
@@ -96,9 +96,9 @@ def check_quota(nova: Any, flavor: Any, most: int) -> None:
 
 
 def find_flavor(nova: Any, wanted: str) -> Any:
-    """The flavor of an id or a name.
+    """Return the flavor with an id or a name.
 
-    :raises InvalidValueError: there is none, or several of the name
+    :raises InvalidValueError: there is none, or there are several
     """
     found = [each for each in nova.flavors.list(is_public=None) if wanted in (each.id, each.name)]
     if len(found) != 1:
@@ -108,9 +108,9 @@ def find_flavor(nova: Any, wanted: str) -> Any:
 
 
 def find_image(nova: Any, wanted: str) -> str:
-    """The id of the image of an id or a name.
+    """Return the id of the image with an id or a name.
 
-    :raises InvalidValueError: there is none, or several of the name
+    :raises InvalidValueError: there is none, or there are several
     """
     try:
         return str(nova.glance.find_image(wanted).id)

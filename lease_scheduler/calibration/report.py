@@ -1,4 +1,4 @@
-"""What a calibration has found: as tables, as a piece of configuration, and as JSON."""
+"""Reports of a calibration: as tables, as a configuration file, and as JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _COPIES = (MeasuredOperation.SUSPEND, MeasuredOperation.RESUME, MeasuredOperatio
 
 @dataclass(frozen=True)
 class Setting:
-    """With what it was measured.
+    """The circumstances of a calibration.
 
-    :ivar begun: seconds since the epoch
-    :ivar hosts: compute services
-    :ivar source: where the times come from
+    :ivar begun: its start, in seconds since the epoch
+    :ivar hosts: names of compute services
+    :ivar source: source of the measured times
     """
 
     begun: float
@@ -39,7 +39,7 @@ class Setting:
 
     @property
     def lines(self) -> list[str]:
-        """The same as text."""
+        """The circumstances as lines of text."""
         date = datetime.fromtimestamp(self.begun, UTC).strftime("%Y-%m-%d %H:%M")
         return [
             f"Measured by lease-scheduler-manage calibrate, begun {date} UTC, on {', '.join(self.hosts)},",
@@ -49,7 +49,7 @@ class Setting:
 
 
 def single(batches: Sequence[Batch], size: Size) -> Table:
-    """Figures of operations on one server at a time, and of the way of their commands to the hosts."""
+    """Return the figures of operations on one server at a time, and of the delay from command to beginning."""
     table = _table("one server at a time", "operation")
     for heading in ("samples", "failed", "outliers", "mean s", "sd s", "min s", "max s", "mean+2sd", "MB", "MB/s"):
         table.add_column(heading, justify="right")
@@ -66,7 +66,7 @@ def single(batches: Sequence[Batch], size: Size) -> Table:
 
 
 def at_once(batches: Sequence[Batch]) -> Table | None:
-    """What operations that are asked for at once do to each other; none if there were only single ones."""
+    """Return how simultaneous operations affect each other, or None if only single ones were measured."""
     rows = [found for operation in _COPIES if (found := findings.turns(batches, operation)) is not None]
     if not rows:
         return None
@@ -81,7 +81,7 @@ def at_once(batches: Sequence[Batch]) -> Table | None:
 
 
 def accuracy(found: Sequence[Accuracy]) -> Table:
-    """How true the time model is with the options in force."""
+    """Return the accuracy of the time model with the options in force."""
     table = _table("observed by predicted, with the options in force; more than 1 is an under-estimate", "operation")
     for heading in ("servers", "hosts", "times", "predicted s", "observed s", "longest s", "ratio", "bound", ""):
         table.add_column(heading, justify="right")
@@ -102,7 +102,7 @@ def accuracy(found: Sequence[Accuracy]) -> Table:
 
 
 def configuration(setting: Setting, options: Sequence[Option]) -> str:
-    """A file for oslo.config."""
+    """Return the options as a file for oslo.config."""
     return "\n".join(_configuration(setting, options)) + "\n"
 
 
@@ -118,7 +118,7 @@ def _configuration(setting: Setting, options: Sequence[Option]) -> Iterator[str]
 
 
 def document(setting: Setting, batches: Sequence[Batch], options: Sequence[Option], checks: Sequence[Accuracy]) -> str:
-    """Everything as JSON: every sample with its instants, those that failed too."""
+    """Return all results as JSON, with the instants of every sample, failed ones included."""
     size = setting.size
     content: dict[str, Any] = {
         "begun": setting.begun,

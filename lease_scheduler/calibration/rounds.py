@@ -1,4 +1,4 @@
-"""The order in which servers are measured: each round boots some, puts them away and back in all ways, and deletes."""
+"""The rounds of a calibration. Each boots servers, suspends and resumes them in all ways, and deletes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lease_scheduler.calibration.samples import PAIRS, Batch, MeasuredOperation, Sample
 from lease_scheduler.calibration.servers import Kind, Servers
 
-#: Rounds in a row that fail at the boot, after which it makes no sense to go on.
+#: Number of consecutive rounds whose boot fails, after which the calibration is given up.
 _HOPELESS = 3
 
 
@@ -16,8 +16,8 @@ _HOPELESS = 3
 class Round:
     """Servers that are measured together.
 
-    :ivar repetition: which one it is of those with as many servers on as many hosts
-    :ivar hosts: compute service of each server
+    :ivar repetition: its number among the rounds with equally many servers and hosts
+    :ivar hosts: name of the compute service of each server
     """
 
     repetition: int
@@ -25,18 +25,18 @@ class Round:
 
     @property
     def in_words(self) -> str:
-        """How many servers on how many hosts, for people."""
+        """The number of servers and of hosts, as text for people."""
         count, hosts = len(self.hosts), len(set(self.hosts))
         return "one server" if count == 1 else f"{count} servers on {hosts} host{'s' * (hosts > 1)}"
 
 
 def rounds(hosts: Sequence[str], repetitions: int, at_once: Sequence[int], group_repetitions: int) -> list[Round]:
-    """All rounds: single servers on one host after the other, then several on one host, and each on its own.
+    """Return all rounds: single servers on the hosts in turn, then groups on one host and on a host for each server.
 
-    :param hosts: compute services
-    :param repetitions: how many single servers
-    :param at_once: how many servers at a time, one number for each kind of group
-    :param group_repetitions: how many groups of each kind
+    :param hosts: names of compute services
+    :param repetitions: number of rounds with a single server
+    :param at_once: sizes of the groups
+    :param group_repetitions: number of groups of each size
     """
     found = [Round(number, [hosts[number % len(hosts)]]) for number in range(repetitions)]
     for count in at_once:
@@ -57,10 +57,10 @@ def is_hopeless(batches: Sequence[Batch]) -> bool:
 def measure(
     servers: Servers, kind: Kind, each: Round, ways: Sequence[MeasuredOperation], on_batch: Callable[[Batch], None]
 ) -> None:
-    """Carry out a round. If an operation fails, the rest of the round is left out.
+    """Carry out a round. If an operation fails, skip the rest of the round and delete the servers.
 
-    :param ways: how servers are put away, of ``PAIRS``
-    :param on_batch: is told each operation when it is over
+    :param ways: the operations to measure, from the keys of ``PAIRS``; each is then undone
+    :param on_batch: called with each batch when it is over
     """
     booted: list[Sample] = []
     for batch in _batches(servers, kind, each, ways):

@@ -1,4 +1,4 @@
-"""What is measured: single operations, and several that are asked for at once."""
+"""Measurements of single operations, and of several that are requested at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class MeasuredOperation(Enum):
-    """What is done with a server."""
+    """An operation on a server."""
 
     BOOT = "boot"
     SUSPEND = "suspend"
@@ -22,7 +22,7 @@ class MeasuredOperation(Enum):
     __hash__ = object.__hash__
 
 
-#: What can be left out: how servers make room, and how each is undone.
+#: Ways in which servers make room, each with the operation that undoes it. A calibration may omit some.
 PAIRS = {
     MeasuredOperation.SUSPEND: MeasuredOperation.RESUME,
     MeasuredOperation.SHELVE: MeasuredOperation.UNSHELVE,
@@ -34,11 +34,11 @@ PAIRS = {
 class Sample:
     """One operation on one server. Instants are seconds since the epoch.
 
-    :ivar host: compute host on which the server is, or was last
-    :ivar commanded: when Nova was asked
-    :ivar begun: when the host began with it
-    :ivar ended: when the host was through
-    :ivar problem: why it counts as failed; empty if it does not. Its instants mean nothing then
+    :ivar host: compute host of the server, or its last one
+    :ivar commanded: when the operation was requested from Nova
+    :ivar begun: when the host began the operation
+    :ivar ended: when the host had finished it
+    :ivar problem: why the operation failed, or empty. The instants of a failed operation mean nothing
     """
 
     operation: MeasuredOperation
@@ -62,9 +62,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Batch:
-    """The same operation on some servers, asked for at once: one, or several on one host or each on a host of its own.
+    """The same operation, requested at once for one server, for several on one host, or for several on as many hosts.
 
-    :ivar repetition: which one it is of those with as many servers on as many hosts
+    :ivar repetition: its number among the batches with equally many servers and hosts
     """
 
     operation: MeasuredOperation
@@ -73,25 +73,25 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """How many servers."""
+        """The number of servers."""
         return len(self.samples)
 
     @property
     def hosts(self) -> int:
-        """On how many hosts they are."""
+        """The number of hosts."""
         return len({sample.host for sample in self.samples})
 
     @property
     def is_complete(self) -> bool:
-        """Whether none of them has failed."""
+        """Whether no operation has failed."""
         return not any(sample.problem for sample in self.samples)
 
     @property
     def rest(self) -> float:
-        """Seconds from the last command until all were through, so that it does not matter how quickly they came."""
+        """Seconds from the last command until all were finished, so that the time between commands does not count."""
         return max(sample.ended for sample in self.samples) - max(sample.commanded for sample in self.samples)
 
     @property
     def elapsed(self) -> float:
-        """Seconds from the first command until all were through."""
+        """Seconds from the first command until all were finished."""
         return max(sample.ended for sample in self.samples) - min(sample.commanded for sample in self.samples)

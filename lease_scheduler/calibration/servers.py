@@ -1,4 +1,4 @@
-"""The servers that are measured: ours alone, known by a tag in our own project, so that a crash leaves none unknown."""
+"""The test servers of a calibration. A tag marks them, so that those of a killed run can be found."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from lease_scheduler.cloud.nova import server as of
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.nova.boots import FLAVOR_PREEMPTIBLE
 
-#: Tag of the servers and extra spec of the flavor.
+#: Tag of the servers, and extra spec of the flavor.
 TAG = "lease-scheduler-calibration"
 _SPEC = "lease-scheduler:calibration"
 
-#: Seconds between two looks at servers that are busy: they only say when to go on.
+#: Seconds between two checks of busy servers. The checks only tell when to continue, and are no measurement.
 _LOOK = 0.25
 
 _Wanted = TypeVar("_Wanted")
@@ -32,7 +32,7 @@ _SOFT_DELETED = "SOFT_DELETED"
 
 _FAILURES = (ClientException, SessionError)
 
-#: In which state a server is when an operation is over; none if it is gone.
+#: Nova's status of a server when an operation is over; None if the server is gone.
 _STATE = {
     MeasuredOperation.BOOT: of.ACTIVE,
     MeasuredOperation.SUSPEND: of.SUSPENDED,
@@ -47,10 +47,10 @@ _STATE = {
 
 @dataclass(frozen=True)
 class Kind:
-    """What servers are made of.
+    """What the test servers are made of.
 
-    :ivar flavor_id: of a flavor of our own
-    :ivar network_id: none for no network
+    :ivar flavor_id: id of the flavor made for the calibration
+    :ivar network_id: id of the network; None for no network
     """
 
     image_id: str
@@ -60,9 +60,9 @@ class Kind:
 
 @dataclass
 class _Asked:
-    """An operation that Nova was asked for.
+    """An operation that was requested from Nova.
 
-    :ivar requests: ids that Nova gave the requests for it
+    :ivar requests: Nova's ids of the requests
     """
 
     server_id: str
@@ -74,10 +74,10 @@ class _Asked:
 
 
 class Servers:
-    """Makes servers, and times what is done with them.
+    """Makes servers, and times operations on them.
 
-    :param nova: novaclient's client, of an administrator, in the project that has the servers
-    :param times: where instants come from
+    :param nova: novaclient's client of an administrator, in the project of the test servers
+    :param times: source of instants
     :param limit: seconds that an operation may take
     """
 
@@ -87,9 +87,9 @@ class Servers:
         self._limit = limit
 
     def boot(self, kind: Kind, hosts: Sequence[str]) -> list[Sample]:
-        """Boot a server on each of these hosts, of which one may be named several times, all at once.
+        """Boot servers at once, one for each entry of ``hosts``.
 
-        :param hosts: names of compute services
+        :param hosts: names of compute services; a name may be repeated
         """
         nics: Any = "none" if kind.network_id is None else [{"net-id": kind.network_id}]
 
@@ -106,9 +106,9 @@ class Servers:
         return self._timed(MeasuredOperation.BOOT, _at_once(create, hosts))
 
     def operate(self, operation: MeasuredOperation, servers: Sequence[tuple[str, str]]) -> list[Sample]:
-        """Do the same with servers, asked for at once, and wait until it is over.
+        """Carry out one operation on several servers at once, and wait until it is over.
 
-        :param servers: id and host of each, to which it is unshelved, too
+        :param servers: id and host of each server; a server is unshelved to this host
         """
         return self._timed(operation, _at_once(lambda each: self._ask(operation, *each), servers))
 
@@ -147,7 +147,7 @@ class Servers:
         return [self._sample(operation, each) for each in asked]
 
     def _look(self, operation: MeasuredOperation, asked: _Asked) -> None:
-        """See how far Nova is; a request that fails is made again."""
+        """Check how far an operation is; a request that fails is repeated by the next check."""
         wanted = _STATE[operation]
         try:
             server = self._nova.servers.get(asked.server_id)
@@ -165,11 +165,11 @@ class Servers:
             asked.is_over = True
         elif operation is MeasuredOperation.SHELVE and server.status == of.SHELVED:
             with suppress(*_FAILURES):
-                # Where Nova leaves what is shelved on its host for a while.
+                # Nova may be configured to keep a shelved server on its host for a while.
                 asked.requests += _requests(self._nova.servers.shelve_offload(server))
         elif operation is MeasuredOperation.DELETE and server.status == _SOFT_DELETED:
             with suppress(*_FAILURES):
-                # Where Nova keeps what is deleted for a while, in case it is wanted again.
+                # Nova may be configured to keep deleted servers for a while, so that they can be restored.
                 asked.requests += _requests(self._nova.servers.force_delete(server))
 
     def _sample(self, operation: MeasuredOperation, asked: _Asked) -> Sample:
@@ -202,17 +202,17 @@ def _requests(answer: Any) -> list[str]:
     return list(getattr(answer, "request_ids", None) or ())
 
 
-# -- what is left of a run -----------------------------------------------------------------------------------------
+# -- what a run leaves behind --------------------------------------------------------------------------------------
 
 
 def ours(nova: Any) -> list[Any]:
-    """The servers of our own project that a run has made."""
+    """Return the servers in our project that calibrations have made."""
     found: list[Any] = nova.servers.list(search_opts={"tags": TAG}, limit=-1)
     return [each for each in found if each.status != of.DELETED]
 
 
 def make_flavor(nova: Any, original: Any) -> Any:
-    """A private copy of a flavor whose servers give way to leases: so they may be on hosts of the pool."""
+    """Make a private copy of a flavor, marked as preemptible, so that its servers may run on hosts of the pool."""
     copy = nova.flavors.create(
         f"{TAG}-{uuid.uuid4()}",
         original.ram,
@@ -227,16 +227,19 @@ def make_flavor(nova: Any, original: Any) -> Any:
 
 
 def flavors(nova: Any) -> list[Any]:
-    """The flavors that runs have made; one is known by its name, too, in case a run ended before it said more."""
+    """Return the flavors that calibrations have made.
+
+    They are recognized by name, because a killed run may not have set the extra spec.
+    """
     return [each for each in nova.flavors.list(is_public=None) if each.name.startswith(f"{TAG}-")]
 
 
 def clean(nova: Any, limit: float) -> tuple[int, int]:
-    """Remove all servers and flavors that runs have made in our own project.
+    """Remove all servers and flavors that calibrations have made in our project.
 
-    :param limit: seconds that it may take
-    :return: how many servers and flavors there were
-    :raises InvalidValueError: some do not go in time
+    :param limit: seconds that this may take
+    :return: the numbers of servers and of flavors
+    :raises InvalidValueError: some servers are still there after the limit
     """
     end = time.monotonic() + limit
     removed: set[str] = set()

@@ -1,4 +1,4 @@
-"""Figures of samples (Sotomayor 2010, section 7.2.2): pure, from plain numbers."""
+"""Statistics of samples (Sotomayor 2010, section 7.2.2)."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, sqrt
 
-#: How far beyond the quartiles, in distances between these, a value is called an outlier (Tukey's fences).
+#: A value is an outlier if it lies further than this many interquartile ranges beyond the quartiles (Tukey's fences).
 _FENCE = 1.5
 
-#: Fewer than this have no quartiles worth the name.
+#: Fewer values than this have no meaningful quartiles.
 _FEWEST_FOR_QUARTILES = 5
 
-#: Fewer samples than this say nothing of how they vary.
+#: Fewer samples than this have no standard deviation.
 FEWEST = 2
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Of some durations, in seconds.
+    """Statistics of some durations, in seconds.
 
-    :ivar sd: standard deviation of the population that they are a sample of
-    :ivar outliers: how many lie far from the others; they count like all
+    :ivar sd: estimated standard deviation of the population
+    :ivar outliers: number of outliers, which are included in all other figures
     """
 
     count: int
@@ -34,12 +34,12 @@ class Summary:
 
     @property
     def upper(self) -> float:
-        """Mean plus two standard deviations, which few operations exceed: what is planned with."""
+        """Mean plus two standard deviations, which few operations exceed; the plan uses this value."""
         return self.mean + 2 * self.sd
 
 
 def summarize(values: Sequence[float]) -> Summary | None:
-    """The figures of some values, none if there are fewer than two."""
+    """Return the statistics of some values, or None if there are fewer than two."""
     if len(values) < FEWEST:
         return None
     return Summary(
@@ -53,7 +53,7 @@ def summarize(values: Sequence[float]) -> Summary | None:
 
 
 def outliers(values: Sequence[float]) -> list[float]:
-    """Those that lie beyond one and a half interquartile ranges from the quartiles; none of fewer than five values."""
+    """Return the values further than 1.5 interquartile ranges from the quartiles; no values if fewer than five."""
     if len(values) < _FEWEST_FOR_QUARTILES:
         return []
     low, _, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -62,21 +62,21 @@ def outliers(values: Sequence[float]) -> list[float]:
 
 
 def rate(size_mb: float, seconds: float) -> float:
-    """MB/s at which a size is copied in a time; rounded down to hundredths, at least one of them.
+    """Return the rate in MB/s at which a size is copied, rounded down to hundredths but at least 0.01.
 
-    :param seconds: mean plus two standard deviations, as the dissertation has it: m / (mean + 2 sd)
+    :param seconds: mean plus two standard deviations, as in the dissertation: m / (mean + 2 sd)
     """
     exact = size_mb / max(seconds, 1e-3)
     return max(0.01, floor(exact * 100 + 1e-9) / 100)
 
 
 def is_global(single: float, on_hosts: float, count: int) -> bool:
-    """Whether operations on different hosts take turns (equation 7.1), rather than going on side by side.
+    """Return whether operations on different hosts take turns (equation 7.1) instead of running in parallel.
 
-    They would take ``count`` times as long as one if they took turns, and as long as one if not. Half-way between the
-    two, as factors go, is the root of ``count``.
+    If they took turns, they would take ``count`` times as long as one; in parallel, as long as one. The threshold is
+    the geometric mean of the two, the square root of ``count``.
 
-    :param single: seconds that one takes alone
-    :param on_hosts: seconds that ``count`` of them take together, each on a host of its own
+    :param single: seconds that one operation takes alone
+    :param on_hosts: seconds that ``count`` operations take together, each on its own host
     """
     return on_hosts > single * sqrt(count)

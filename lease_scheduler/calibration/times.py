@@ -1,4 +1,4 @@
-"""When Nova began with an operation and when it was through, in its own words: notifications, or else its actions."""
+"""When Nova began and finished an operation, according to its notifications or else to its server actions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from novaclient.exceptions import NotFound
 
 from lease_scheduler.calibration.samples import MeasuredOperation
 
-#: Seconds for which what a notification tells is waited for after the operation is over.
+#: Seconds to wait for a late notification after the operation is over.
 _LATE = 10.0
 
-#: The notification with which a host begins, and that with which it is through.
+#: The notifications that a host sends when it begins and when it has finished an operation.
 _EVENTS: Mapping[MeasuredOperation, tuple[str, str]] = {
     MeasuredOperation.BOOT: ("instance.create.start", "instance.create.end"),
     MeasuredOperation.SUSPEND: ("instance.suspend.start", "instance.suspend.end"),
@@ -28,34 +28,34 @@ _EVENTS: Mapping[MeasuredOperation, tuple[str, str]] = {
 
 _OF_INTEREST = frozenset(event for both in _EVENTS.values() for event in both)
 
-#: What the events of an action that a compute host carries out begin with.
+#: Prefix of the events of an action that a compute host carries out.
 _OF_COMPUTE = "compute_"
 
-#: Databases that keep whole seconds cut the rest off.
+#: Databases that keep whole seconds truncate the fraction.
 _SECOND = 1.0
 
 
 class Times(Protocol):
-    """Where instants come from."""
+    """A source of instants."""
 
     @property
     def name(self) -> str:
-        """How an operator would call it."""
+        """Name of the source, for operators."""
         ...
 
     def find(
         self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
-        """When a host began and when it was through, in seconds since the epoch; none if that is not known.
+        """Return when a host began and finished an operation, in seconds since the epoch, or None if unknown.
 
-        :param since: when it was asked for; what happened long before is another one
-        :param requests: ids that Nova gave the requests for it
+        :param since: when the operation was requested; earlier events belong to another operation
+        :param requests: Nova's ids of the requests
         """
         ...
 
 
 class NotifiedTimes:
-    """Remembers what a ``Listener`` hears.
+    """Instants from the notifications that a ``NotificationListener`` receives.
 
     :param tolerance: seconds by which the clock of a host may be behind ours
     """
@@ -70,7 +70,7 @@ class NotifiedTimes:
     def find(
         self, operation: MeasuredOperation, server_id: str, since: float, requests: Sequence[str]
     ) -> tuple[float, float] | None:
-        """See ``Times``; waits a moment for a notification that is late."""
+        """See ``Times``; waits some seconds for a late notification."""
         begins, ends = _EVENTS[operation]
         found: list[tuple[float, float]] = []
 
@@ -89,7 +89,7 @@ class NotifiedTimes:
     # -- called by oslo.messaging ------------------------------------------------------------------------------
 
     def info(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something happened."""
+        """Record a notification."""
         if event_type not in _OF_INTEREST:
             return
         server_id = payload["nova_object.data"]["uuid"]
@@ -99,13 +99,13 @@ class NotifiedTimes:
             self._changed.notify_all()
 
     def error(self, context: Any, publisher: str, event_type: str, payload: Any, metadata: Any) -> None:
-        """Something failed, which the state of the server tells."""
+        """Ignore a failure, which the status of the server shows."""
 
 
 class RecordedTimes:
-    """Asks for the actions that Nova has kept of a server; they are exact to the second at best.
+    """Instants from the server actions that Nova keeps, which are exact to the second at best.
 
-    :param nova: novaclient's client, of an administrator
+    :param nova: novaclient's client of an administrator
     """
 
     name = "the server actions that Nova keeps, to the second"
@@ -123,7 +123,7 @@ class RecordedTimes:
             return None
         begun = min(_instant(event["start_time"]) for event in ours)
         ended = max(_instant(event["finish_time"]) for event in ours)
-        # Never too short, and never begun before it was asked for.
+        # A truncated end is rounded up, so that no duration is too short. No operation begins before its request.
         return max(begun, since), max(ended + (_SECOND if ended == int(ended) else 0.0), since)
 
     def _events(self, server_id: str, request: str) -> list[dict[str, Any]]:
@@ -135,9 +135,10 @@ class RecordedTimes:
 
 
 class ChosenTimes:
-    """What the first operation is told by tells of all: notifications, unless Nova sends none.
+    """Instants from notifications or, if Nova sends none for the first operation, from server actions.
 
-    Not the one for some and the other for others, since one is exact to the second only.
+    The choice holds for all operations. Samples from both sources could not be compared, since server actions are
+    exact to the second only.
     """
 
     def __init__(self, notified: NotifiedTimes, recorded: RecordedTimes) -> None:

@@ -1,4 +1,4 @@
-"""``lease-scheduler-api``: the REST service, with a server of its own."""
+"""``lease-scheduler-api``: the REST service, with its own server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until a signal ends it; SIGHUP has the options read again that may change."""
+    """Serve until a signal ends the program; SIGHUP reloads the options that may change."""
     given = tuple(sys.argv[1:] if arguments is None else arguments)
     conf = configuration.load(given, program="lease-scheduler-api")
     log.setup(conf, configuration.PROJECT)

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage import-blazar``: a site goes on with what a Blazar has promised."""
+"""``lease-scheduler-manage import-blazar``: take over the leases of a Blazar service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONNECTION, _LEAVE_OUT = "--connection", "--leave-out"
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of a parser (what ``add_subparsers`` gives)."""
+    """Add the command to the sub-commands of a parser (the result of ``add_subparsers``)."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "import-blazar", help="take over hosts, floating IPs and leases from a Blazar database"
     )
@@ -46,7 +46,7 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
     now = clock(conf, ours).now()
     with no_engine(conf):
         store = SqlStore(ours, conf.service.site)
-        # An engine that begins in spite of the lock takes over from us, and nothing of this is written.
+        # An engine that starts despite the lock takes over from us; then the store refuses our writes.
         store.take_over(engine_name(), now)
         here = store.load()
         wanted = ImportOptions(options.history, frozenset(options.leave_out))

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage calibrate``: how long a Nova takes to put servers away and bring them back (haizea F94)."""
+"""``lease-scheduler-manage calibrate``: measure how long Nova takes to suspend and resume servers (haizea F94)."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from lease_scheduler.plan.options import ShelvedSize
 
 _WAYS = {way.value: way for way in PAIRS}
 
-#: Seconds for which the broker is waited for.
+#: Seconds to wait for the broker.
 _BROKER_LIMIT = 15.0
 
 _WIDTH = 118
 
-#: Exit status if some samples failed, or the time model is not as true as it should be.
+#: Exit status if some samples failed, or if the time model exceeds a bound of --check.
 _IMPERFECT = 1
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of a parser (what ``add_subparsers`` gives)."""
+    """Add the command to the sub-commands of a parser (the result of ``add_subparsers``)."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "calibrate",
         help="measure how long servers take to be suspended, shelved and so on, for the options of the time model",
@@ -97,9 +97,9 @@ def add_to(commands: Any) -> None:
 
 @dataclass(frozen=True)
 class _Site:
-    """Where it is measured.
+    """The cloud to measure, and what its test servers are made of.
 
-    :ivar hosts: compute services
+    :ivar hosts: names of compute services
     """
 
     nova: Any
@@ -126,9 +126,9 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """See that the arguments make sense.
+    """Check the arguments.
 
-    :raises InvalidValueError: one does not
+    :raises InvalidValueError: naming the first argument that is missing or has a bad value
     """
     for name in ("flavor", "image"):
         if getattr(options, name) is None:
@@ -188,7 +188,7 @@ def _needs(flavor: Any) -> Resources:
 
 @contextmanager
 def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
-    """Where instants come from: Nova's notifications if they can be heard."""
+    """Give the source of measured times: Nova's notifications if a broker answers, otherwise Nova's records."""
     topics = conf.nova.notification_topics
     if not topics:
         yield RecordedTimes(nova)
@@ -198,7 +198,7 @@ def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
         lambda: listening_transport(conf, conf.nova.notification_transport_url),
         conf.nova.notification_exchange,
         topics,
-        # A queue of its own: an engine loses nothing.
+        # Its own queue, so that it takes no notifications away from an engine.
         f"lease-scheduler-calibration.{uuid.uuid4()}",
         queue_ttl=60.0,
     )
@@ -215,7 +215,7 @@ def _times(conf: cfg.ConfigOpts, nova: Any) -> Iterator[Times]:
 
 
 def _measure(options: argparse.Namespace, site: _Site, times: Times, planned: Sequence[Round]) -> list[Batch]:
-    """Carry out all rounds, and leave nothing of them."""
+    """Carry out all rounds, and remove the servers and flavors that they made."""
     batches: list[Batch] = []
     with _terminable():
         try:
@@ -252,7 +252,7 @@ def _keeper(batches: list[Batch]) -> Callable[[Batch], None]:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Have a termination signal end the program as Ctrl-C does, so that it cleans up."""
+    """Make a termination signal end the program with an exception, as Ctrl-C does, so that it cleans up."""
 
     def end(number: int, frame: Any) -> None:
         raise SystemExit(128 + number)

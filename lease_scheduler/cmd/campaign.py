@@ -1,4 +1,4 @@
-"""``lease-sim campaign``: every run of a multi-configuration of Haizea (haizea F42, S14)."""
+"""``lease-sim campaign``: run every configuration of a Haizea multi-configuration (haizea F42, S14)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RUNS = "runs"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-command known."""
+    """Add the sub-command to the parser."""
     parser = commands.add_parser(
         "campaign",
         help="run every configuration of a multi-configuration of Haizea",
@@ -33,7 +33,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def add_execution_options(parser: argparse.ArgumentParser) -> None:
-    """Options that say on what the runs of a campaign are run."""
+    """Add the options that decide where and how the runs of a campaign are executed."""
     parser.add_argument("--jobs", type=int, metavar="N", help="processes at a time; one per core by default")
     parser.add_argument(
         "--scheduler",
@@ -44,12 +44,12 @@ def add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 
 def execution(given: argparse.Namespace) -> Execution:
-    """What ``add_execution_options`` found."""
+    """Return the values of the options that ``add_execution_options`` added."""
     return Execution(given.jobs, given.scheduler, given.quiet)
 
 
 def campaign(given: argparse.Namespace) -> int:
-    """Run the multi-configuration that the command line names, and put the tables of all its runs together."""
+    """Run the multi-configuration named on the command line, and concatenate the tables of all its runs."""
     directory = Path(given.output)
     cases = [_case(configuration) for configuration in read_multi_conf(given.file)]
     inputs = dict.fromkeys([Path(given.file), *(file for case in cases for file in case.inputs)])
@@ -81,7 +81,7 @@ def _case(configuration: Configuration) -> ConfiguredCase:
 
 
 def _keep(folder: Path, outcome: Outcome) -> Outcome:
-    """Write the tables of a run into its folder; what is kept elsewhere is the rest."""
+    """Write the tables of a run into its folder, and return the outcome without them."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,7 @@
-"""``lease-sim generate-configs`` and ``generate-scripts``: the runs of a multi-configuration as files (haizea F42)."""
+"""``lease-sim generate-configs`` and ``generate-scripts``: write the runs of a multi-configuration to files.
+
+This is Haizea's way to run a campaign (haizea F42).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from lease_scheduler.simulation.formats.files import read_lines, replace_file
 
 
 def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-commands known."""
+    """Add the sub-commands to the parser."""
     configs = commands.add_parser(
         "generate-configs", help="write the individual configurations of a multi-configuration of Haizea"
     )
@@ -50,7 +53,7 @@ def add_parsers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def generate_configs(given: argparse.Namespace) -> int:
-    """Write every configuration of the multi-configuration that the command line names."""
+    """Write every configuration of the multi-configuration named on the command line."""
     directory = Path(given.output)
     configurations = read_multi_conf(given.file)
     try:
@@ -65,7 +68,7 @@ def generate_configs(given: argparse.Namespace) -> int:
 
 
 def generate_scripts(given: argparse.Namespace) -> int:
-    """Fill in the template that the command line names."""
+    """Fill in the template named on the command line."""
     directory = Path(given.configs).absolute()
     chosen = []
     for configuration in read_multi_conf(given.file):
@@ -92,5 +95,5 @@ def _rendered(path: str, **values: object) -> str:
     except MakoException as error:
         raise InputFileError(path, getattr(error, "lineno", None), f"is no template of Mako: {error}") from error
     except Exception as error:
-        # A template is a program of its user, and may go wrong in any way.
+        # A template is the user's own program, and may raise anything.
         raise InputFileError(path, None, f"the template fails: {type(error).__name__}: {error}") from error

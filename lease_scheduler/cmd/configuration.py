@@ -30,11 +30,11 @@ def load(
     *,
     find_files: bool = True,
 ) -> cfg.ConfigOpts:
-    """The configuration that files and arguments give; a bad one ends the program with one line and status 2.
+    """Return the configuration from files and arguments; if it is bad, end the program with one line and status 2.
 
     :param arguments: as on the command line: ``--config-file`` and so on
     :param defaults: (group, option) -> value where the program's own defaults differ
-    :param find_files: whether files in the usual places count where the arguments name none
+    :param find_files: whether to read the files in the usual places if the arguments name none
     """
     try:
         conf = _read(arguments, defaults, program, find_files=find_files)
@@ -56,7 +56,7 @@ def _read(
     opts.register(conf)
     conf.register_opts(database_options.database_opts, group="database")
     log.register_options(conf)
-    # It tells of every connection that it makes.
+    # At INFO, alembic logs every connection that it opens.
     conf.set_default("default_log_levels", [*log.get_default_log_levels(), "alembic=WARN"])
     for (group, name), value in (defaults or {}).items():
         conf.set_default(name, value, group=group)
@@ -67,13 +67,13 @@ def _read(
 
 
 class Reloading:
-    """Reads the files again while a program runs, and has it go on with the options that may change (``mutable``).
+    """Reads the files again while a program runs, and applies the options that may change (``mutable``).
 
     :param conf: the configuration of the program
-    :param arguments: those that it was loaded with
-    :param check: raises ``InvalidValueError`` where the program cannot go on with a configuration
-    :param take_over: has the program go on with ``conf``, which has the new values
-    :param tells: whether the log says what it comes to; not where two processes do the same
+    :param arguments: the command line with which it was loaded
+    :param check: raises ``InvalidValueError`` if the program cannot use a configuration
+    :param take_over: applies ``conf``, which then has the new values
+    :param tells: whether to log the result; false in one of two processes that read the same files
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Reloading:
         self._take_over = take_over
 
     def __call__(self) -> None:
-        """Read the files again; if anything in them is wrong, everything stays as it is, and the log says so."""
+        """Read the files again; if they are invalid, log that and keep the present options."""
         try:
             fresh = _read(self._arguments)
             self._check(fresh)
@@ -108,7 +108,7 @@ class Reloading:
 
 
 def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) -> list[str]:
-    """Return the options of ours whose values differ, as ``group.option``."""
+    """Return the names of this project's options whose values differ, as ``group.option``."""
     return [
         f"{group.name}.{option.name}"
         for group, options in opts.list_opts()
@@ -120,7 +120,7 @@ def _changed(before: cfg.ConfigOpts, after: cfg.ConfigOpts, *, mutable: bool) ->
 def check(conf: cfg.ConfigOpts) -> None:
     """Read every option once, so that a bad value is refused at start.
 
-    :raises InvalidValueError: options that do not go together, or that do not exist
+    :raises InvalidValueError: options contradict each other, or do not exist
     :raises oslo_config.cfg.Error: a bad value
     """
     refuse_unknown_options(files_of(conf))
@@ -133,7 +133,7 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 
 def engine_name() -> str:
-    """A name for this process that no other engine has."""
+    """Return a name for this process that no other engine has."""
     import os
 
     return f"{socket.gethostname()}.{os.getpid()}"

@@ -1,4 +1,4 @@
-"""``haizea-convert-data`` and ``lease-sim convert-data``: data files of runs as CSV (haizea F90)."""
+"""``haizea-convert-data`` and ``lease-sim convert-data``: convert data files of runs to CSV (haizea F90)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _DESCRIPTION = "Prints what the probes of runs wrote down as CSV; several files 
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The program of its own, with Haizea's name and options."""
+    """Run the stand-alone program, which has Haizea's name and options."""
     parser = argparse.ArgumentParser(prog="haizea-convert-data", description=_DESCRIPTION)
     _add_arguments(parser)
     return convert(parser.parse_args(arguments))
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-command of ``lease-sim`` known."""
+    """Add the sub-command to ``lease-sim``."""
     parser = commands.add_parser("convert-data", help="convert the data of probes to CSV", description=_DESCRIPTION)
     _add_arguments(parser)
     parser.set_defaults(func=convert)
@@ -40,7 +40,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def convert(given: argparse.Namespace) -> int:
-    """Print what the command line asks for."""
+    """Print the table or list that the command line asks for."""
     if (given.type == "counter") != (given.counter is not None):
         raise InvalidValueError("--counter", "goes with --type counter, and only with it; --list-counters names them")
     runs = [AccountedRun(*read_data_file(path)) for path in given.files]

@@ -1,7 +1,7 @@
-"""A program that goes on in the background, is known by a file, and can be stopped by it.
+"""Programs that run in the background, each with a PID file by which it can be stopped.
 
-The file holds the number of the process, which keeps a lock on it for as long as it lives. A number without a lock is
-that of a process that has died, so nobody else's process is ever stopped.
+The file holds the process id, and the process keeps a lock on the file while it lives. An id without a lock belongs to
+a process that has died. So an id that the system has reused never leads to the wrong process being stopped.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from typing import IO
 
 from lease_scheduler.model.errors import InvalidValueError
 
-#: Seconds in which a program must have begun, or ended; and between two looks whether it has ended.
+#: Seconds that a program may take to start and to end, and between two checks whether it has ended.
 _BEGIN_SECONDS = 120.0
 _END_SECONDS = 60.0
 _PAUSE = 0.05
 
-#: What a program in the background says when it has begun.
+#: What a program in the background writes when it is ready.
 _READY = b"ready"
 
 
 def default_folder() -> Path:
-    """Where files of running programs are: a folder that nobody else can write to."""
+    """Return the folder for PID files, to which no other user can write.
+
+    :raises InvalidValueError: the folder cannot be made, or belongs to another user
+    """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and Path(runtime).is_dir():
         return Path(runtime)
@@ -46,19 +49,16 @@ def default_folder() -> Path:
 
 
 class PidFile:
-    """See the module.
-
-    :param path: the file
-    """
+    """The PID file of a program, with its lock; see the module."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._held: IO[str] | None = None
 
     def take(self) -> None:
-        """Write the number of this process, and keep the lock while it lives.
+        """Write the id of this process, and keep the lock while the process lives.
 
-        :raises InvalidValueError: another process has it, or the file cannot be written
+        :raises InvalidValueError: another process has the lock, or the file cannot be written
         """
         while True:
             file = self._open()
@@ -67,7 +67,7 @@ class PidFile:
                 raise InvalidValueError("--pid-file", f"{self._path} is that of a process that runs; stop it first")
             if self._is_there(file):
                 break
-            # Its last owner has removed it meanwhile.
+            # The previous process has removed the file meanwhile, so the lock is on a file that has no name.
             file.close()
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -75,16 +75,16 @@ class PidFile:
         self._held = file
 
     def release(self) -> None:
-        """The process ends."""
+        """Remove the file and give up the lock, if this process has them."""
         if self._held is not None:
             self._path.unlink(missing_ok=True)
             self._held.close()
             self._held = None
 
     def stop(self) -> bool:
-        """End the process and wait until it has ended; false if there is none.
+        """End the process and wait until it has ended; return False if none runs.
 
-        :raises InvalidValueError: it does not end, or the file cannot be read
+        :raises InvalidValueError: the process does not end, or the file cannot be read
         """
         if not self._path.exists():
             return False
@@ -104,14 +104,14 @@ class PidFile:
         return True
 
     def _is_there(self, file: IO[str]) -> bool:
-        """Whether the path still leads to the file."""
+        """Return whether the path still leads to this open file."""
         try:
             return os.path.samestat(os.stat(self._path, follow_symlinks=False), os.fstat(file.fileno()))
         except FileNotFoundError:
             return False
 
     def _open(self) -> IO[str]:
-        """The file, made if it is not there; never somebody's link to another one."""
+        """Open the file, creating it if it is missing; refuse a symbolic link."""
         try:
             number = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -120,7 +120,7 @@ class PidFile:
 
 
 def _locked(file: IO[str]) -> bool:
-    """Whether nobody else had the lock, so that we have it now."""
+    """Try to lock the file, and return whether this process now has the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -129,11 +129,11 @@ def _locked(file: IO[str]) -> bool:
 
 
 def start_in_background(command: Sequence[str], log: Path) -> None:
-    """Start a program that goes on when this one ends, and wait until it says that it has begun.
+    """Start a program that outlives this one, and wait until it reports that it is ready.
 
-    :param command: the program; it is also given ``--ready-fd`` and the number of an open file, for ``tell_ready``
-    :param log: where its output goes from then on
-    :raises InvalidValueError: it ended instead; the message is the last line that it wrote
+    :param command: the program; it is also given ``--ready-fd`` and a file descriptor, for ``tell_ready``
+    :param log: where its output goes once it is ready
+    :raises InvalidValueError: the program ended instead; the message is the last line that it wrote
     """
     readable, writable = os.pipe()
     with tempfile.TemporaryFile() as errors:
@@ -147,7 +147,7 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
         )
         os.close(writable)
         with os.fdopen(readable, "rb") as pipe:
-            # It ends with the process at the latest.
+            # The read returns at the latest when the process ends, which closes the pipe.
             if pipe.read(len(_READY)) == _READY:
                 return
         process.wait(_BEGIN_SECONDS)
@@ -158,9 +158,9 @@ def start_in_background(command: Sequence[str], log: Path) -> None:
 
 
 def tell_ready(number: int, log: Path) -> None:
-    """Say to who has started this process that it has begun; what it prints goes to the log from now on.
+    """Report to the starting process that this one is ready, and send all later output to the log.
 
-    :param number: of the file that it was given
+    :param number: the file descriptor that this process was given as ``--ready-fd``
     """
     output = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Whether an engine leads, as programs see it that are none."""
+"""Tells programs other than engines whether an engine leads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.cmd.wiring import database
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.store.sql.store import SqlStore
 
-#: An engine gives a sign of life every second. Real seconds for which one is waited for, and between two looks.
+#: An engine gives a sign of life every second. Real seconds to wait for one, and between two checks.
 _PATIENCE = 2.0
 _PAUSE = 0.1
 
@@ -23,15 +23,15 @@ _FIELD = "service.coordination_url"
 
 
 class EngineLeadsError(InvalidValueError):
-    """An engine has the lock by which one is elected."""
+    """An engine has the lock of the leader."""
 
 
 @contextmanager
 def no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
-    """Hold the lock by which engines elect the one that leads.
+    """Hold the lock of the leader, so that no engine can lead.
 
-    :raises EngineLeadsError: an engine has it
-    :raises InvalidValueError: it cannot be asked for
+    :raises EngineLeadsError: an engine has the lock
+    :raises InvalidValueError: the coordination service cannot be used
     """
     url: str = conf.service.coordination_url
     if url.startswith("file://"):
@@ -54,7 +54,7 @@ def no_engine(conf: cfg.ConfigOpts) -> Iterator[None]:
 
 
 def engine_leads(conf: cfg.ConfigOpts) -> bool:
-    """Whether an engine leads the site: one gives a sign of life within two seconds, or has the lock."""
+    """Return whether an engine leads the site: it gives a sign of life within two seconds, or has the lock."""
     store = SqlStore(database(conf), conf.service.site)
     first = store.sign_of_life()
     end = time.monotonic() + _PATIENCE

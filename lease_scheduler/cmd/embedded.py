@@ -1,6 +1,7 @@
 """``lease-scheduler-embedded``: API, engine and calendar page in one process, for trying things out.
 
-A file as the database, a simulated cloud, messages within the process, nobody's identity checked: on loopback only.
+The database is a file, the cloud is simulated, and messages stay within the process. Callers are not authenticated, so
+the service listens on loopback only.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from lease_scheduler.service import journal
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.reader import SqlReader
 
-#: How much faster than the real one the clock of the demonstration runs: a day in less than three minutes.
+#: Speed of the demonstration's clock relative to real time: a day takes less than three minutes.
 _SPEED = 600.0
 
-#: Real seconds to build the plan of a large pool, and between two looks whether it is there.
+#: Real seconds that building the plan of a large pool may take, and between two checks whether it is ready.
 _PATIENCE = 60.0
 _PAUSE = 0.05
 
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run until Ctrl-C or a signal ends it."""
+    """Run until Ctrl-C or a signal ends the program."""
     options, rest_of_arguments = _parser().parse_known_args(sys.argv[1:] if arguments is None else arguments)
     conf = _configuration(options, rest_of_arguments)
     if not rest.is_loopback(conf.api.host):
@@ -87,9 +88,9 @@ def _make_folder(path: Path, option: str) -> None:
 
 
 def _reserve(folder: Path, option: str) -> IO[str]:
-    """Keep other processes off a folder while this one lives and the file is open.
+    """Lock a folder against other processes for as long as the returned file is open.
 
-    :raises InvalidValueError: another process is quicker
+    :raises InvalidValueError: another process uses the folder, or it cannot be written to
     """
     _make_folder(folder, option)
     try:
@@ -103,34 +104,34 @@ def _reserve(folder: Path, option: str) -> IO[str]:
 
 
 class Companion(Protocol):
-    """What runs beside the service, in the same process, while it serves."""
+    """A task that runs beside the service, in the same process, while it serves."""
 
     def start(self) -> None:
-        """Begin; the service answers already."""
+        """Start. The service answers already."""
 
     def stop(self) -> None:
-        """End; nothing asks the service any more. Called even if the start did not succeed."""
+        """End, and send no more requests to the service. Called even if the start failed."""
 
 
-#: Makes a companion from the configuration, the address of the REST service, and the engine, which does not run yet.
+#: Makes a companion from the configuration, the URL of the REST service, and the engine, which does not run yet.
 MakeCompanion = Callable[[cfg.ConfigOpts, str, wiring.EngineService], Companion]
 
 
 def _demonstration(conf: cfg.ConfigOpts, url: str, engine: wiring.EngineService) -> Companion:
-    """Submits a recorded workload."""
-    # What reads workloads takes long to load.
+    """Return a companion that submits a recorded workload."""
+    # The readers of workloads take long to load.
     from lease_scheduler.simulation.demonstration import Demonstration
 
-    # At its speed nobody could read what becomes of all leases.
+    # At this speed the log would be too long to read.
     logging.getLogger(journal.__name__).setLevel(logging.WARNING)
     return Demonstration(url, Path(conf.service.state_path) / "demonstration.json", engine.clock)
 
 
 class Embedded:
-    """Everything in one process.
+    """The whole service in one process.
 
-    :param make_companion: makes what runs beside the service, if anything does
-    :param state_option: what the user calls the option that names the folder of the service
+    :param make_companion: makes the task that runs beside the service; None for no such task
+    :param state_option: the user's name of the option for the service's folder, for error messages
     """
 
     def __init__(
@@ -148,9 +149,9 @@ class Embedded:
         self._companion = None if make_companion is None else make_companion(conf, self._server.url, self._engine)
 
     def run(self, signals: EndingSignals) -> None:
-        """Serve until told to stop.
+        """Serve until a signal comes.
 
-        :param signals: one that comes ends the service
+        :param signals: the signals that end the service
         :raises InvalidValueError: the engine cannot be started; the log says why
         """
         self._engine.start()
@@ -163,7 +164,7 @@ class Embedded:
         print("stopped", flush=True)
 
     def _is_leading(self, signals: EndingSignals) -> bool:
-        """Whether the engine leads now, and not told to stop before."""
+        """Wait until the engine leads; return False if a signal comes first."""
         end = time.monotonic() + _PATIENCE
         while not self._engine.leadership.is_leading.is_set():
             if signals.wait(_PAUSE):

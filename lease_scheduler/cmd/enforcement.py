@@ -1,4 +1,4 @@
-"""The filters of leases, made as the configuration says."""
+"""The enforcement filters that the configuration enables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _GROUP = enforcement.GROUP.name
 
 
 def filters(conf: cfg.ConfigOpts) -> list[UsageFilter]:
-    """The filters that are enabled, in order.
+    """Return the enabled filters, in order.
 
-    :raises InvalidValueError: there is no such filter, or an option of one is wrong
+    :raises InvalidValueError: a filter does not exist, or one of its options is wrong
     """
     values = {option.dest: conf[_GROUP][option.dest] for option in enforcement.OPTIONS}
     keystone = KeystoneLimits(conf) if values["limits_source"] == "keystone" else None
@@ -39,9 +39,9 @@ def filters(conf: cfg.ConfigOpts) -> list[UsageFilter]:
 
 
 def _session(conf: cfg.ConfigOpts) -> Session:
-    """A session with the credentials of the group, without any if there are none; nobody is asked yet.
+    """Return a session with the credentials of the group, if there are any; it connects to nothing yet.
 
-    :raises InvalidValueError: the credentials are not complete, or there is no such file of authorities
+    :raises InvalidValueError: the credentials are incomplete, or the file of authorities does not exist
     """
     loading.register_auth_conf_options(conf, _GROUP)
     try:
@@ -55,14 +55,14 @@ def _session(conf: cfg.ConfigOpts) -> Session:
 
 
 class KeystoneLimits:
-    """Limits of projects as Keystone keeps them, read by oslo.limit.
+    """Limits of projects in Keystone, read by oslo.limit.
 
-    :param conf: its files have the group ``oslo_limit``
+    :param conf: the configuration whose files contain the group ``oslo_limit``
     :raises InvalidValueError: the group has no credentials
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
-        # oslo.limit reads the global configuration object only.
+        # oslo.limit reads only the global configuration object.
         from oslo_limit import limit
 
         cfg.CONF(
@@ -80,14 +80,14 @@ class KeystoneLimits:
         self._made = 0.0
 
     def of_project(self, project_id: str, names: Sequence[str]) -> Mapping[str, int]:
-        """The limits of a project by name.
+        """Return the limits of a project by name.
 
-        :raises EngineUnavailableError: Keystone cannot tell at present
+        :raises EngineUnavailableError: Keystone does not answer at present
         """
         with self._lock:
             try:
                 if self._enforcer is None or time.monotonic() - self._made >= self._lifetime:
-                    # It remembers every limit that it has read for as long as it lives.
+                    # An enforcer never forgets a limit that it has read, so it is replaced after the lifetime.
                     self._enforcer, self._made = self._make(lambda *_: {}), time.monotonic()
                 return dict(self._enforcer.get_project_limits(project_id, list(names)))
             except Exception as error:

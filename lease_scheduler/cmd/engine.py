@@ -1,4 +1,7 @@
-"""``lease-scheduler-engine``: plans, and has the cloud carry out what is due. Any number may run; one leads."""
+"""``lease-scheduler-engine``: plan leases, and have the cloud carry out what is due.
+
+Any number of engines may run; one leads.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ LOG = logging.getLogger(__name__)
 
 
 class _Process(Service):
-    """The engine in a process of its own, which another one starts again if it dies.
+    """The engine in its own process, which a supervisor restarts if it dies.
 
-    :param arguments: of the command line
+    :param arguments: the command line
     """
 
     name = "engine"
@@ -36,7 +39,7 @@ class _Process(Service):
         self._metrics: MetricsServer | None = None
 
     def run(self) -> None:
-        """Start to lead as soon as that can be; the threads of the engine do the rest."""
+        """Start the engine, which leads as soon as it can; its threads do the rest."""
         registry = process_registry()
         self._engine = EngineService(self._conf, configuration.engine_name(), registry)
         self._engine.start()
@@ -45,18 +48,18 @@ class _Process(Service):
             try:
                 self._metrics = MetricsServer(registry, group.host, group.engine_port, "engine_port")
             except InvalidValueError:
-                # Leases are more important, and another engine on this machine may have the same configuration.
+                # Leases matter more than metrics. Another engine on this machine may already have the port.
                 LOG.exception("this engine serves no metrics")
 
     def terminate(self) -> None:
-        """Finish what is being done."""
+        """Finish the current work and stop."""
         if self._metrics is not None:
             self._metrics.stop()
         if self._engine is not None:
             self._engine.stop()
 
     def reload(self) -> None:
-        """Go on with the options that have changed and may."""
+        """Apply the changed options that may change while the engine runs."""
         configuration.Reloading(self._conf, self._arguments, check_engine, self._take_over)()
 
     def _take_over(self) -> None:
@@ -66,15 +69,15 @@ class _Process(Service):
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run until a signal ends it; SIGHUP has the options read again that may change."""
+    """Run until a signal ends the program; SIGHUP reloads the options that may change."""
     given = tuple(sys.argv[1:] if arguments is None else arguments)
     conf = configuration.load(given, program="lease-scheduler-engine")
     oslo_config_glue.register_opts(conf)
     log.setup(conf, configuration.PROJECT)
-    # Here and not in the process that plans, which would be started over and over again.
+    # Checked here, because the supervisor would restart an engine process that fails over and over.
     check_engine(conf)
     manager = ServiceManager(graceful_shutdown_timeout=conf.graceful_shutdown_timeout)
-    # This process starts the other one again if it dies, and that must have the options of then.
+    # This process restarts the engine if it dies, and must then pass on the present options.
     manager.register_hooks(on_reload=configuration.Reloading(conf, given, check_engine, lambda: None, tells=False))
     manager.add(_Process, workers=1, args=(conf, given))
     manager.run()

@@ -1,4 +1,4 @@
-"""The engine's options as plain values, for the service and the simulator alike."""
+"""The engine's options as plain values, for the service and for the simulator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.engine.state import EngineOptions
 def engine_options(
     conf: cfg.ConfigOpts, *, explain_refusals: bool, preparation_time: int = 0, keeps_saved_work: bool = False
 ) -> EngineOptions:
-    """Return the engine's options; see ``EngineOptions`` for those that are no options of the configuration."""
+    """Return the engine's options; ``EngineOptions`` explains the parameters, which are not in the configuration."""
     group = conf.engine
     return EngineOptions(
         planning_lead=group.planning_lead,

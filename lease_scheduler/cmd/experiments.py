@@ -1,4 +1,4 @@
-"""``lease-sim experiment``: repeat a dissertation's experiments and hold the figures against it."""
+"""``lease-sim experiment``: repeat the experiments of a dissertation and compare the figures with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lease_scheduler.simulation.experiments.report import REPORT_WIDTH
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-command known."""
+    """Add the sub-command to the parser."""
     parser = commands.add_parser(
         "experiment",
         help="repeat the experiments of a dissertation",
@@ -45,15 +45,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def experiment(given: argparse.Namespace) -> int:
-    """Run the experiment that the command line asks for; figures outside their bands are no error of the program.
+    """Run the experiment named on the command line; figures outside their bands do not make it fail.
 
-    The complete set runs what several chapters need once, and each chapter reports into a folder of its own.
+    In the complete set, a case that several chapters need runs once, and each chapter reports into its own folder.
     """
     directory = Path(given.output or f"output/{given.name}")
     paper, chapters = registry.find(given.name)
     cases = [case for chapter in chapters.values() for case in chapter.cases(extent=given.extent)]
     outcomes = run_campaign(cases, directory, execution(given), inputs=paper.inputs(), forecast=paper.forecast)
-    # Tables are as wide as they have to be where nobody looks at them on a terminal.
+    # Outside a terminal, nothing limits the width of the tables.
     console = Console(width=None if Console().is_terminal else REPORT_WIDTH)
     for name, chapter in chapters.items():
         folder = directory / name if given.name == paper.name else directory

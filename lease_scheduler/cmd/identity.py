@@ -1,4 +1,4 @@
-"""Tokens are checked in front of the REST service; an identity service that fails is not taken for a bad token."""
+"""Checks tokens in front of the REST service, and tells a bad token from an identity service that fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 Application = Callable[..., Iterable[bytes]]
 
-#: Why a token cannot be checked: nobody answers, or our own credentials are refused.
+#: Why a token cannot be checked: the identity service does not answer, or refuses this service's credentials.
 _FAILURES = (
     exceptions.ConnectFailure,
     exceptions.DiscoveryFailure,
@@ -33,7 +33,7 @@ class _UncheckedError(Exception):
 
 
 class _TokenCheck(AuthProtocol):  # type: ignore[misc]
-    """keystonemiddleware's check, which calls a token bad also if it could not be checked."""
+    """keystonemiddleware's check, corrected: the original also calls a token bad that could not be checked."""
 
     def fetch_token(self, token: str, **options: Any) -> Any:
         try:
@@ -47,10 +47,10 @@ class _TokenCheck(AuthProtocol):  # type: ignore[misc]
 
 
 def with_tokens(app: Application, conf: cfg.ConfigOpts) -> Application:
-    """The application with the check in front; options are those of keystonemiddleware, ``[keystone_authtoken]``.
+    """Return the application with the check in front; keystonemiddleware's ``[keystone_authtoken]`` has the options.
 
-    A request without a good token goes on as nobody's: the application knows what is open to everybody. One whose
-    token cannot be checked is answered with 503.
+    A request without a good token reaches the application without an identity, and the application decides what is
+    public. If a token cannot be checked, the answer is 503.
 
     :raises InvalidValueError: the service has no credentials to check tokens with
     """

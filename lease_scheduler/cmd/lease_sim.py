@@ -26,10 +26,10 @@ _USAGE_ERROR = 2
 def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> int:
     """Run the command line.
 
-    The exit code is 0 if it did what was asked, 1 if runs of a campaign failed, 2 if something given to it is wrong.
+    The exit status is 0 on success, 1 if runs of a campaign failed, and 2 if an argument or an input file is wrong.
 
-    :param arguments: the words after the program's name, those of the process if none
-    :param program: what it is called, in errors
+    :param arguments: the words after the program's name; None for the command line of the process
+    :param program: name of the program in error messages
     """
     parser: argparse.ArgumentParser = OneLineParser(
         prog=program, description="Simulates leases on the engine of the lease scheduler."
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "lease-sim") -> 
         print(f"{program}: {error}", file=sys.stderr)
         return _USAGE_ERROR
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader of our output, such as head, has ended.
         sys.stderr.close()
         return 0
     except KeyboardInterrupt:

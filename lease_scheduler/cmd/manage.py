@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage``: what operators do by hand."""
+"""``lease-scheduler-manage``: the commands of operators."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lease_scheduler.store.sql import migrate, purge
 
 _DAY = 86_400
 
-#: Hosts that come into the pool at once.
+#: Number of hosts that one request adds to the pool.
 _PART = 500
 
 
 class _Keep(argparse.Action):
-    """Keeps options with their values, in order, for oslo.config."""
+    """Collects options with their values, in order, for oslo.config."""
 
     def __call__(
         self,
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lease-scheduler-manage", description="Also accepts the options of oslo.config, such as --config-file."
     )
-    # Without these the parser would take what follows such an option for the command.
+    # Without these, the parser would take the value of such an option for the command.
     for flag in ("--config-file", "--config-dir"):
         parser.add_argument(
             flag, nargs=1, metavar="PATH", action=_Keep, dest="configuration", default=(), help="as in oslo.config"
@@ -141,9 +141,9 @@ def _add(conf: cfg.ConfigOpts, names: Sequence[str]) -> None:
 
 
 def _engine(conf: cfg.ConfigOpts) -> RpcEngineClient:
-    """The way to the engine.
+    """Return a client of the engine that leads.
 
-    :raises EngineUnavailableError: there is none, which is said at once
+    :raises EngineUnavailableError: no engine leads; raised at once, without waiting for a timeout
     """
     if not engine_leads(conf):
         raise EngineUnavailableError(

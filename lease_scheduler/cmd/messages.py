@@ -1,4 +1,4 @@
-"""How programs tell that something is wrong: one line, status 2."""
+"""How programs report errors: in one line, with exit status 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _R = TypeVar("_R")
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the command line, as every other error is said."""
+    """A parser that reports an error in the command line as programs report any other: in one line."""
 
     def error(self, message: str) -> NoReturn:
         """End the program with status 2."""
@@ -28,20 +28,20 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def one_line_errors(main: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A program whose errors of ours, and those of the database, become one line and status 2."""
+    """Make a program report the errors of this project and of the database in one line, with status 2."""
 
     @functools.wraps(main)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             result = main(*args, **kwargs)
-            # Here, where an error can still be told, and not at the exit.
+            # At the exit, an error could no longer be reported.
             sys.stdout.flush()
             return result
         except (LeaseSchedulerError, DBError) as error:
             print(f"{Path(sys.argv[0]).name}: {_in_one_line(error)}", file=sys.stderr)
             raise SystemExit(2) from error
         except BrokenPipeError:
-            # Whoever reads the output, such as head, has seen enough. What is left is not written at the exit either.
+            # The reader of the output, such as head, has ended. The rest must not be written at the exit either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(128 + signal.SIGPIPE) from None
 

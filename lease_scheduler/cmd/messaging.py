@@ -1,4 +1,4 @@
-"""Transports of oslo.messaging for a configuration object of one's own."""
+"""Transports of oslo.messaging for a configuration object other than the global one."""
 
 from __future__ import annotations
 
@@ -7,47 +7,48 @@ from typing import Any
 from oslo_config import cfg
 from oslo_service.backend import BackendType, init_backend
 
-# Before oslo.messaging is imported, which imports oslo.service, whose default is another one.
+# Must precede the import of oslo.messaging, which imports oslo.service, whose default backend differs.
 init_backend(BackendType.THREADING)
 
 import oslo_messaging  # noqa: E402
 
-#: oslo.messaging reads these options of whatever configuration it is given, but makes them known to the global one.
+#: oslo.messaging reads these options from the configuration it is given, but registers them only in the global one.
 _UNKNOWN = {
     "oslo_messaging_tracing": cfg.BoolOpt("tracing_enabled", default=False, help="Trace RPC calls."),
     "oslo_messaging_metrics": cfg.BoolOpt("metrics_enabled", default=False, help="Send metrics of RPC calls."),
 }
 
 
-#: What notifications are sent by and where to, if the operator does not say.
+#: Defaults of the driver and the topics of notifications.
 _NOTIFICATIONS = {"driver": ["messagingv2"], "topics": ["lease_notifications"]}
 
 
 def complete(conf: cfg.ConfigOpts) -> None:
-    """Make all options known that a transport needs."""
+    """Register all options that a transport needs."""
     for group, option in _UNKNOWN.items():
         conf.register_opt(option, group=group)
 
 
 def rpc_transport(conf: cfg.ConfigOpts) -> Any:
-    """The transport for requests to the engine."""
+    """Return the transport for requests to the engine."""
     complete(conf)
     return oslo_messaging.get_rpc_transport(conf)
 
 
 def listening_transport(conf: cfg.ConfigOpts, url: str | None) -> Any:
-    """Return the transport for the notifications of others.
+    """Return the transport for listening to the notifications of other services.
 
-    :param url: where they are sent; None for where our own go
+    :param url: the transport URL to which they are sent; None for this service's own
     """
     return oslo_messaging.get_notification_transport(conf, url)
 
 
 def notification_transport(conf: cfg.ConfigOpts) -> Any:
-    """The transport for notifications."""
+    """Return the transport for sending notifications."""
     complete(conf)
     transport = oslo_messaging.get_notification_transport(conf)
-    # Only now are the options known. Those of the library would send nothing, to where others listen.
+    # The options are registered only now. By the library's defaults, nothing would be sent, and the topic would be
+    # that of other services.
     for name, value in _NOTIFICATIONS.items():
         conf.set_default(name, value, group="oslo_messaging_notifications")
     return transport

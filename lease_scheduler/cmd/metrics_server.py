@@ -1,4 +1,4 @@
-"""Shows the metrics of a process to Prometheus, on a port of its own."""
+"""Serves the metrics of a process to Prometheus, on its own port."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.errors import InvalidValueError
 
 
 def process_registry() -> CollectorRegistry:
-    """A registry that has what every process shows: its memory, its processor time, its files."""
+    """Return a registry with the metrics of every process: its memory, its processor time, its files."""
     registry = CollectorRegistry()
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
@@ -16,7 +16,7 @@ def process_registry() -> CollectorRegistry:
 
 
 class MetricsServer:
-    """Listens and answers from the beginning, in threads of its own.
+    """A server of metrics, which answers as soon as it is made, in its own threads.
 
     :raises InvalidValueError: the address cannot be listened on
     """
@@ -29,7 +29,7 @@ class MetricsServer:
             raise InvalidValueError(f"metrics.{option}", problem) from error
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

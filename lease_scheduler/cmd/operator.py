@@ -1,4 +1,4 @@
-"""Who asks the engine when an operator types a command."""
+"""The identity and the limits of requests that an operator's command sends to the engine."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ OPERATOR: dict[str, Any] = {
     "request_id": "",
 }
 
-#: Seconds that the engine may take to look at all hosts of a large cloud.
+#: Seconds that the engine may take to examine all hosts of a large cloud.
 LOOK_LIMIT = 600.0

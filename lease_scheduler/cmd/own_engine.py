@@ -1,4 +1,4 @@
-"""An engine for one command, where none runs: it leads for as long as the command takes."""
+"""An engine for one command, for when no other runs: it leads while the command runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lease_scheduler.cmd.wiring import EngineService
 from lease_scheduler.model.errors import EngineUnavailableError
 from lease_scheduler.service.site_engine import SiteEngine
 
-#: Real seconds in which it must lead: building a large plan takes its time.
+#: Real seconds within which it must lead; building a large plan can take minutes.
 _PATIENCE = 300.0
 
 Methods = dict[str, Callable[..., dict[str, Any]]]
@@ -22,9 +22,9 @@ Methods = dict[str, Callable[..., dict[str, Any]]]
 
 @contextmanager
 def own_engine(conf: cfg.ConfigOpts) -> Iterator[Methods]:
-    """Lead the site, and give what engines can be asked for.
+    """Lead the site, and give the methods of the engine.
 
-    :raises EngineUnavailableError: it does not come to lead
+    :raises EngineUnavailableError: this process cannot lead the site in time
     """
     service = EngineService(conf, engine_name())
     service.start()
@@ -38,9 +38,9 @@ def own_engine(conf: cfg.ConfigOpts) -> Iterator[Methods]:
 
 @contextmanager
 def engine_at_rest(conf: cfg.ConfigOpts) -> Iterator[SiteEngine]:
-    """Give an engine that knows everything and does nothing, while no other one can lead.
+    """Give an engine that has read the site but carries out nothing; no other engine can lead meanwhile.
 
-    :raises EngineLeadsError: another one does
+    :raises EngineLeadsError: another engine leads
     """
     with no_engine(conf):
         service = EngineService(conf, engine_name())

@@ -1,4 +1,4 @@
-"""The policies that are configured, each of which may be exchanged for another one while an engine uses it."""
+"""The configured policies, each of which can be replaced while an engine uses it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 
 
 class Replaceable:
-    """Stands for a value that may be replaced: who has it always has the present one.
+    """A proxy of a value that may be replaced, so that its users always see the present value.
 
-    :param value: the first one
+    :param value: the first value
     """
 
     def __init__(self, value: Any) -> None:
@@ -30,20 +30,20 @@ class Replaceable:
 
     def __getattr__(self, name: str) -> Any:
         if name == "_value":
-            # Not there yet, as when a copy is being made.
+            # The attribute is not set yet, as while a copy is being made.
             raise AttributeError(name)
         return getattr(self._value, name)
 
     def put(self, value: Any) -> None:
-        """Stand for another value from now on."""
+        """Replace the value."""
         self._value = value
 
 
 class Policies:
     """The policies of an engine.
 
-    :param conf: the configuration; asked again at each ``replace``
-    :raises InvalidValueError: there is no policy of a name, or an option of one is wrong
+    :param conf: the configuration; read again at each ``replace``
+    :raises InvalidValueError: a policy does not exist, or one of its options is wrong
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
@@ -52,40 +52,40 @@ class Policies:
 
     @property
     def admission(self) -> AdmissionPolicy:
-        """Decides which requests are planned at all."""
+        """The policy that decides which requests are planned at all."""
         return cast(AdmissionPolicy, self._places["admission"])
 
     @property
     def preemption(self) -> PreemptionPolicy:
-        """Decides who makes room for whom."""
+        """The policy that decides which leases may be preempted for a request."""
         return cast(PreemptionPolicy, self._places["preemption"])
 
     @property
     def host_selection(self) -> HostSelectionPolicy:
-        """Decides in which order hosts are filled."""
+        """The policy that decides in which order hosts are filled."""
         return cast(HostSelectionPolicy, self._places["host_selection"])
 
     @property
     def mapper(self) -> MapperPolicy:
-        """Distributes nodes over hosts."""
+        """The policy that distributes nodes over hosts."""
         return cast(MapperPolicy, self._places["mapper"])
 
     @property
     def penalty(self) -> PenaltyPolicy:
-        """Says what the provider owes for terms that were not kept."""
+        """The policy that computes what the provider owes for breaches."""
         return cast(PenaltyPolicy, self._places["penalty"])
 
     def make_pricing(self) -> PricingPolicy:
-        """Return a pricing policy that has learnt nothing yet; the last one is replaced with the others."""
+        """Return a pricing policy that has learnt nothing yet; ``replace`` replaces the latest one with the others."""
         place = self._places["pricing"]
         place.put(load_policies(self._conf)["pricing"])
         return cast(PricingPolicy, place)
 
     def replace(self, learnt: Mapping[tuple[str, str], Mapping[str, Learnt]]) -> None:
-        """Go on with the policies that are configured now.
+        """Replace all policies by those that are configured now.
 
-        :param learnt: what policies have learnt, by (family, name), which the new ones go on with
-        :raises InvalidValueError: as when they were made; then all stay as they are
+        :param learnt: what policies have learnt, by (family, name); the new ones continue with it
+        :raises InvalidValueError: as for the class; then all policies stay as they are
         """
         new = load_policies(self._conf)
         for family, policy in new.items():
@@ -97,7 +97,7 @@ class Policies:
 def load_policies(conf: cfg.ConfigOpts) -> dict[str, Policy]:
     """Return a new policy of each family, as configured.
 
-    :raises InvalidValueError: there is none of that name, an option of it is wrong, or it is for simulations only
+    :raises InvalidValueError: a policy does not exist, one of its options is wrong, or it is for simulations only
     """
     options = PolicyOptions(policy_options(conf))
     found = {family: load_policy(family, conf.scheduling[f"policy_{family}"], options) for family in FAMILIES}

@@ -1,4 +1,4 @@
-"""``lease-sim rate-sweep``: what a workload would earn at one rate after the other, without scheduling (haizea F89)."""
+"""``lease-sim rate-sweep``: what a workload would earn at each of many rates, without scheduling (haizea F89)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lease_scheduler.simulation.rate_sweep import RATES, adaptive_rate, median_r
 from lease_scheduler.simulation.reports.tables import ratesweep_csv
 from lease_scheduler.simulation.shipped import load_workload
 
-#: Laws of the annotations, which Haizea's files of the pricing experiments say beside the names of files.
+#: Distributions of the annotations; Haizea's files of the pricing experiments give them beside the file names.
 _LAWS = ("tau", "delta", "mu")
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-command known."""
+    """Add the sub-command to the parser."""
     parser = commands.add_parser(
         "rate-sweep",
         help="compute what a workload earns at each of many rates",
@@ -39,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def rate_sweep(given: argparse.Namespace) -> int:
-    """Sweep the rates for the workload that the command line names."""
+    """Sweep the rates for the workload named on the command line."""
     policy = Adaptive(
         PolicyOptions(
             {

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage reconcile``: what leases should have in the cloud, compared with what is there."""
+"""``lease-scheduler-manage reconcile``: compare the leases with the cloud, and repair differences."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.cmd.own_engine import engine_at_rest, own_engine
 from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.service.reconcile import as_document
 
-#: Status where something differs and nothing was done about it, or nothing can be done.
+#: Exit status if differences are left, with --dry-run or because they cannot be repaired.
 _DIFFERS = 1
 
-#: Real seconds in which repairs must be through when no engine runs that goes on with them, and between two looks.
+#: Real seconds that repairs may take if no engine runs that would continue them, and between two checks.
 _REPAIR_LIMIT = 300.0
 _PAUSE = 1.0
 
@@ -28,7 +28,7 @@ Answer = Mapping[str, Any]
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of a parser (what ``add_subparsers`` gives)."""
+    """Add the command to the sub-commands of a parser (the result of ``add_subparsers``)."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "reconcile",
         help="compare leases with the cloud now and repair differences",
@@ -55,7 +55,7 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     with engine_at_rest(conf) as site:
         found = as_document(site.reconcile(dry_run=True))
     with own_engine(conf) as methods:
-        # It has repaired when it came to lead; what takes its time is waited for.
+        # The engine repairs when it begins to lead. Some repairs take longer, so wait for them.
         end = time.monotonic() + _REPAIR_LIMIT
         while _repairable(methods["reconcile"](OPERATOR, dry_run=True)) and time.monotonic() < end:
             methods["reconcile"](OPERATOR)
@@ -68,7 +68,7 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
 
 
 def _repairable(answer: Answer) -> list[Any]:
-    """What is worth waiting for."""
+    """Return the differences that can be repaired, and so are worth waiting for."""
     return [each for each in answer["differences"] if each["repairable"]]
 
 
@@ -79,7 +79,7 @@ def _tell(answer: Answer) -> None:
         for each in differences:
             detail = each["detail"] if each["repairable"] else f"{each['detail']} (not repaired)".strip()
             table.add_row(each["kind"], each["problem"].replace("_", " "), each["name"], each["lease_id"], detail)
-        # Names must not be cut where the output goes into a file.
+        # Names must not be cut if the output goes to a file.
         console = Console()
         Console(width=None if console.is_terminal else 1_000).print(table, soft_wrap=True)
     print(", ".join(f"{name}: {count}" for name, count in answer["repaired"].items()))

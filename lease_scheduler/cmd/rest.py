@@ -1,4 +1,4 @@
-"""The REST service, put together as the configuration says."""
+"""The REST service, assembled from its configuration."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Application = Callable[..., Any]
 #: Seconds that the engine has to answer a health check.
 _PING_SECONDS = 5.0
 
-#: Connections that a server keeps open at most; the calendar pages of many people among them.
+#: Maximum number of open connections, which include the calendar pages of many people.
 _CONNECTIONS = 2_000
 
 
@@ -45,11 +45,11 @@ def application(
     shows_metrics: bool = False,
     settings: ApiSettings | None = None,
 ) -> Application:
-    """The WSGI application with all that stands in front of it: health check, tokens, and what a proxy says.
+    """Return the WSGI application with everything in front of it: health check, token check, and proxy headers.
 
-    :param registry: where requests are counted, if anywhere
-    :param shows_metrics: whether everybody who reaches it can read the registry at ``/metrics``
-    :param settings: those of ``api_settings``, or what stands for them where they may change
+    :param registry: where requests are counted; None to count none
+    :param shows_metrics: whether any caller can read the registry at ``/metrics``
+    :param settings: the result of ``api_settings``, or a proxy of it if the settings may change
     """
     settings = api_settings(conf) if settings is None else settings
     trustee = configured_cloud(conf).trustee() if settings.auth == "keystone" else None
@@ -68,7 +68,7 @@ def application(
         if shows_metrics:
             others["/metrics"] = make_wsgi_app(registry)
     complete: Application = HTTPProxyToWSGI(DispatcherMiddleware(app, others), conf)
-    # In front of what believes a proxy: a page can make up what that reads.
+    # Must precede the part that trusts proxy headers, which a web page can forge.
     return LocalOnly(complete, conf.api.allowed_hosts) if settings.auth == "noauth" else complete
 
 
@@ -87,7 +87,7 @@ def api_settings(conf: cfg.ConfigOpts) -> ApiSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody from another machine can reach an address."""
+    """Return whether an address can be reached from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -97,7 +97,7 @@ def is_loopback(host: str) -> bool:
 
 
 def server(conf: cfg.ConfigOpts, app: Application) -> Server:
-    """A server that listens, not yet serving.
+    """Return a server that listens but does not serve yet.
 
     :raises InvalidValueError: the address cannot be listened on
     """

@@ -1,4 +1,4 @@
-"""Wait for the signal that ends a program, and act on the one that has it read its options again."""
+"""Waits for the signal that ends a program, and handles SIGHUP, which reloads its options."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 class EndingSignals:
-    """Takes the signals that end a program, from now on and for as long as the program runs.
+    """Receives the signals that end a program, from its creation until the program ends.
 
-    Python runs a handler only between two of its own instructions. A lock, an event or a queue that is waited for
-    without a time limit may therefore sleep through a signal that came while the interpreter was on its way into the
-    wait. What wakes up here is a socket, which the signal itself writes to (``signal.set_wakeup_fd``).
+    Python runs a signal handler only between two of its own instructions. A wait for a lock, an event or a queue
+    without a time limit may therefore miss a signal that came just before it. Here ``wait`` waits for a socket to which
+    the signal itself writes (``signal.set_wakeup_fd``).
 
-    :param on_hangup: called at SIGHUP, from within ``wait``; without it that signal does what it does by default
+    :param on_hangup: called at SIGHUP, from within ``wait``; None leaves SIGHUP its default effect
     """
 
     def __init__(self, on_hangup: Callable[[], None] | None = None) -> None:
@@ -32,9 +32,9 @@ class EndingSignals:
             signal.signal(signal.SIGHUP, lambda *_: None)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether one has come, at the latest after some seconds, or without them: when it has."""
+        """Wait for a signal, at most for some seconds or, by default, without limit; return whether one has come."""
         while not self._has_come and select.select([self._received], [], [], seconds)[0]:
-            # Other parts of the program may have handlers too, and every signal with one is written here.
+            # The socket also receives signals that other parts of the program handle.
             received = self._received.recv(4096)
             self._has_come = any(number in _NUMBERS for number in received)
             if self._on_hangup is not None and not self._has_come and signal.SIGHUP in received:

@@ -1,4 +1,4 @@
-"""``lease-sim run``: one workload through the engine."""
+"""``lease-sim run``: run one workload through the engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DEFAULT_RESOURCES = "144 CPU:100,Memory:1024"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make the sub-command known."""
+    """Add the sub-command to the parser."""
     parser = commands.add_parser(
         "run",
         help="run a workload and report the results",
@@ -74,7 +74,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def simulate(given: argparse.Namespace) -> int:
-    """Run the workload that the command line asks for."""
+    """Run the workload named on the command line."""
     haizea = read_haizea_conf(given.haizea_conf) if given.haizea_conf else None
     overrides = {**(haizea.overrides if haizea else {}), **_assignments(given.set)}
     conf = load_configuration([_readable(path) for path in given.config_file], overrides)
@@ -94,7 +94,7 @@ def simulate(given: argparse.Namespace) -> int:
 
 
 def _data_file(name: str | None, haizea: HaizeaConf | None) -> Path | None:
-    """Where the data file goes: as our options say, else as Haizea's configuration does."""
+    """Return the path for the data file, from our options or else from Haizea's configuration; None for no file."""
     path = Path(name) if name else haizea.data_file if haizea is not None else None
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
         raise InvalidValueError("accounting.datafile", f"{path} is no file in a folder that is there; make the folder")
@@ -102,7 +102,7 @@ def _data_file(name: str | None, haizea: HaizeaConf | None) -> Path | None:
 
 
 def _site(workload: Workload, haizea: HaizeaConf | None, resources: str | None) -> Site:
-    """The hosts: what our options say, else Haizea's configuration, else the workload."""
+    """Return the hosts: from our options, else from Haizea's configuration, else from the workload."""
     if resources is not None:
         return parse_site(resources)
     if haizea is not None and haizea.site is not None:
@@ -127,7 +127,7 @@ def _readable(path: str) -> Path:
 
 
 def _workload(given: argparse.Namespace, haizea: HaizeaConf | None) -> Workload:
-    """The workload with everything merged in, from the command line or else from Haizea's configuration."""
+    """Return the workload with injections and annotations, as the command line or Haizea's configuration names them."""
     name = given.workload or (str(haizea.tracefile) if haizea is not None else None)
     if name is None:
         raise InvalidValueError("WORKLOAD", "name a file or one of " + ", ".join(shipped_names()))

@@ -1,4 +1,4 @@
-"""Options of the simulator as plain values."""
+"""The simulator's options as plain values."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from lease_scheduler.simulation.settings import FailureHandling, RunSettings, St
 
 
 def load_configuration(config_files: Iterable[Path], overrides: Mapping[str, str]) -> cfg.ConfigOpts:
-    """The configuration of a run.
+    """Return the configuration of a run.
 
-    :param config_files: files in oslo.config's format, later ones win
-    :param overrides: ``group.option`` -> text; these win over files
+    :param config_files: files in oslo.config's format; later ones take precedence
+    :param overrides: ``group.option`` -> text; these take precedence over files
     :raises InvalidValueError: naming the option that is unknown or has a bad value
     """
     conf = cfg.ConfigOpts()
@@ -71,9 +71,9 @@ def _check_values(conf: cfg.ConfigOpts) -> None:
 
 
 def run_settings(conf: cfg.ConfigOpts) -> RunSettings:
-    """How the simulator runs a workload.
+    """Return the settings of a run.
 
-    :raises InvalidValueError: options that do not go together
+    :raises InvalidValueError: options contradict each other
     """
     group = conf.simulation
     stop_when = StopWhen(group.stop_when)
@@ -123,7 +123,7 @@ def _host_failure(text: str) -> HostFailure:
 
 
 def overhead_options(conf: cfg.ConfigOpts) -> OverheadOptions:
-    """What virtual machines cost the workload."""
+    """Return the options for the overheads of virtual machines."""
     group = conf.simulation
     return OverheadOptions(
         runtime_slowdown_percent=group.runtime_slowdown_percent,

@@ -1,4 +1,4 @@
-"""``lease-scheduler-status``: whether everything is ready for this version."""
+"""``lease-scheduler-status``: check whether everything is ready for this version."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _Code = upgradecheck.Code
 
 
 class _Checks(upgradecheck.UpgradeCommands):
-    """What is looked at."""
+    """The upgrade checks."""
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._conf = conf
 
     def _tables(self) -> Any:
-        """Whether the tables are those that this version needs."""
+        """Check that the tables are at the revision that this version needs."""
         try:
             found = migrate.current(database(self._conf))
         except Exception as error:
@@ -38,7 +38,7 @@ class _Checks(upgradecheck.UpgradeCommands):
         )
 
     def _options(self) -> Any:
-        """Whether the options go together."""
+        """Check that the options are valid and do not contradict each other."""
         try:
             configuration.check(self._conf)
         except (cfg.Error, InvalidValueError, ValueError) as error:
@@ -46,7 +46,7 @@ class _Checks(upgradecheck.UpgradeCommands):
         return upgradecheck.Result(_Code.SUCCESS)
 
     def _cloud(self) -> Any:
-        """Whether the cloud is set up as this version needs it."""
+        """Check that the cloud is set up as this version needs it."""
         try:
             warning = configured_cloud(self._conf).upgrade_warning()
         except Exception as error:
@@ -57,7 +57,7 @@ class _Checks(upgradecheck.UpgradeCommands):
 
 
 def main() -> int:
-    """Run the checks; the status is 0 if all is well, 1 for warnings, 2 for failures."""
+    """Run the checks, and return 0 for success, 1 for warnings, 2 for failures."""
     conf = cfg.ConfigOpts()
     opts.register(conf)
     from oslo_db import options as database_options

@@ -1,4 +1,4 @@
-"""``lease-scheduler-manage uninstall``: the service leaves a cloud, which is then as it was before."""
+"""``lease-scheduler-manage uninstall``: remove the service from a cloud, and leave the cloud as it was before."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lease_scheduler.cmd.wiring import engine_client
 from lease_scheduler.model.errors import EngineUnavailableError, InvalidValueError, RefusedError
 from lease_scheduler.service.uninstall import lines, list_all, refuse_live_leases, refuse_mistakes
 
-#: Real seconds between two looks at how far it is.
+#: Real seconds between two checks of the progress.
 _PAUSE = 1.0
 
 GoOn = Callable[[], dict[str, Any]]
 
 
 def add_to(commands: Any) -> None:
-    """Add the command to those of a parser (what ``add_subparsers`` gives)."""
+    """Add the command to the sub-commands of a parser (the result of ``add_subparsers``)."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "uninstall",
         help="give all hosts back and remove what was made in the cloud for leases",
@@ -82,9 +82,9 @@ def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
 
 
 def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
-    """Refuse before an engine of our own begins to carry out what is due.
+    """Refuse before this process starts an engine, which would carry out what is due.
 
-    :raises InvalidValueError: leases would go on, or it cannot be told what is ours
+    :raises InvalidValueError: there are live leases, or the service's own objects in the cloud cannot be identified
     """
     with engine_at_rest(conf) as site:
         try:
@@ -97,7 +97,7 @@ def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
 
 @contextmanager
 def _going_on(conf: cfg.ConfigOpts, options: argparse.Namespace, *, leads: bool) -> Iterator[GoOn]:
-    """Give what goes on with it: the engine that leads, or one of our own."""
+    """Give a function that continues the uninstallation, with the engine that leads or else in this process."""
     arguments = {"end_leases": options.end_leases, "keep_providers": options.keep_providers}
     if leads:
         client = engine_client(conf, LOOK_LIMIT)

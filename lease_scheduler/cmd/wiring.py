@@ -1,4 +1,4 @@
-"""The parts of the service, put together as the configuration says."""
+"""Assembles the parts of the service as configured."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ from lease_scheduler.store.sql.faults import FULL, is_full
 from lease_scheduler.store.sql.reader import SqlReader
 from lease_scheduler.store.sql.store import SqlStore
 
-#: Real seconds for which requests are refused, because the disk is full, until it is looked again.
+#: Real seconds for which requests are refused because the disk is full, until the next attempt to lead.
 _REFUSING = 3.0
 
 
 def database(conf: cfg.ConfigOpts) -> Database:
-    """The database.
+    """Open the configured database.
 
-    :raises InvalidValueError: the option is no URL of one that can be spoken to
-    :raises StoreUnavailableError: it does not answer
+    :raises InvalidValueError: the option is not the URL of a database for which there is a driver here
+    :raises StoreUnavailableError: the database does not answer
     """
     try:
         return open_database(
@@ -97,9 +97,9 @@ def _database_url(conf: cfg.ConfigOpts) -> str:
 
 
 def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
-    """The clock: the real one, or one that goes on from where it stopped.
+    """Return the real clock or, if so configured, an accelerated one that continues from where it stopped.
 
-    :param found: where an accelerated clock was kept
+    :param found: the database, which holds the time of an accelerated clock
     """
     speed, start = conf.simulated_cloud.clock_speed, conf.simulated_cloud.clock_start
     if speed == 1.0 and start is None:
@@ -111,7 +111,7 @@ def clock(conf: cfg.ConfigOpts, found: Database) -> WaitingClock:
 
 
 def check_engine(conf: cfg.ConfigOpts) -> None:
-    """Refuse options with which no engine can be put together; nothing is connected to or kept.
+    """Refuse options with which no engine can be assembled; connect to nothing and keep nothing.
 
     :raises InvalidValueError: naming the option
     """
@@ -123,9 +123,9 @@ def check_engine(conf: cfg.ConfigOpts) -> None:
 
 
 def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], Planner]:
-    """Makes planners with the options that are configured."""
+    """Return a function that makes planners with the configured options."""
     options = live_planning_options(conf)
-    # Hosts that are made ready ahead must have been left by then.
+    # Victims must have left a host before the service begins to prepare it for the next lease.
     options = replace(options, suspend_buffer=max(options.suspend_buffer, configured_cloud(conf).preparation_time))
     deadline_preemption = conf.scheduling.deadline_placement == "deadline"
     transfers = ahead_options(conf)
@@ -141,7 +141,7 @@ def make_planner(conf: cfg.ConfigOpts, policies: Policies) -> Callable[[Site], P
 
 
 def service_options(conf: cfg.ConfigOpts) -> ServiceOptions:
-    """Options of the engine service."""
+    """Return the options of the engine service."""
     group = conf.engine
     return ServiceOptions(
         # The service explains refusals itself, with alternatives as values.
@@ -179,7 +179,7 @@ def _bounds(conf: cfg.ConfigOpts) -> Bounds:
 
 
 class _LeadingEngine:
-    """Everything that is there while an engine leads."""
+    """The parts that exist while an engine leads."""
 
     def __init__(
         self, site: SiteEngine, server: Any, senders: Sequence[Outbox | Teller], metrics: EngineMetrics
@@ -190,7 +190,7 @@ class _LeadingEngine:
         self._metrics = metrics
 
     def close(self) -> None:
-        """Take no more requests, then finish what is being done."""
+        """Refuse further requests, then finish the current work."""
         self._server.stop()
         self._server.wait()
         self.site.close()
@@ -200,11 +200,10 @@ class _LeadingEngine:
 
 
 class EngineService:
-    """The engine as a process runs it: leads whenever it can.
+    """The engine of a process, which leads whenever it can.
 
-    :param conf: the configuration
-    :param name: of this engine, unique among all
-    :param registry: where its metrics go; none if nobody asks for them
+    :param name: a name that no other engine has
+    :param registry: where its metrics go; None for no metrics
     """
 
     def __init__(self, conf: cfg.ConfigOpts, name: str, registry: CollectorRegistry | None = None) -> None:
@@ -222,7 +221,7 @@ class EngineService:
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
         self.site: SiteEngine | None = None
-        #: What the engine can be asked for, while it leads.
+        #: The methods that can be called while the engine leads, by name.
         self.methods: dict[str, Callable[..., dict[str, Any]]] = {}
         self._store: SqlStore | None = None
         lock_name = f"lease-scheduler-{conf.service.site}".encode()
@@ -243,28 +242,31 @@ class EngineService:
         return coordinator
 
     def start(self) -> None:
-        """Begin to try to lead."""
+        """Start trying to lead."""
         self.leadership.start()
 
     def stop(self) -> None:
-        """Stop to lead."""
+        """Stop leading, and release all resources."""
         self.leadership.stop()
         self.end()
 
     def at_rest(self) -> SiteEngine:
-        """Take over the site, and return an engine that knows everything and does nothing; the caller has the lock."""
+        """Take over the site, and return an engine that has read it but carries out nothing.
+
+        The caller holds the lock of the leader.
+        """
         store = SqlStore(self._database, self._conf.service.site)
         store.take_over(self._name, self.clock.now())
         return self._site_engine(store, lambda: None)
 
     def end(self) -> None:
-        """End what was begun without leading."""
+        """Release the connections that exist even without leading."""
         self._coordinator.stop()
         self._transport.cleanup()
         self._database.dispose()
 
     def take_over_options(self) -> None:
-        """Go on with the options that have changed and may; an engine that leads later has them anyway."""
+        """Apply the changed options that may change; an engine that leads later reads them anyway."""
         with self._changing:
             self._filters = filters(self._conf)
             try:
@@ -273,12 +275,12 @@ class EngineService:
                 self._enforcement.replace_filters(self._filters)
                 self.site.take_over(service_options(self._conf), self._policies.replace)
             except EngineUnavailableError:
-                # The next one begins with these, and restores what its pricing policy has learnt.
+                # The next engine starts with these policies, and restores what its pricing policy has learnt.
                 self._policies.replace({})
 
     def _lead(self, on_broken: Callable[[], None]) -> Leader:
         try:
-            # Options do not change while the plan is built.
+            # The lock keeps the options from changing while the plan is built.
             with self._changing:
                 return self._build(on_broken)
         except Exception as error:
@@ -288,7 +290,7 @@ class EngineService:
             raise StoreFullError(FULL) from error
 
     def _refuse_for_a_while(self) -> None:
-        """Tell whoever asks that the disk is full, instead of letting them wait for nobody."""
+        """Answer requests with "disk full" for some seconds, so that callers do not wait in vain."""
 
         def refuse(context: dict[str, Any], **arguments: Any) -> dict[str, Any]:
             raise StoreFullError(FULL)
@@ -315,7 +317,7 @@ class EngineService:
         try:
             return self._start(site, enforcement, senders)
         except BaseException:
-            # Nobody gets what was begun, so nobody else would end it.
+            # The caller never sees these parts, so it could not end them.
             site.close()
             for sender in senders:
                 sender.stop()
@@ -364,7 +366,7 @@ class EngineService:
         return _LeadingEngine(site, server, senders, self._metrics)
 
     def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
-        """Whoever tells others what happens here."""
+        """Return the parts that send notifications and report to filters."""
         waiting = self._metrics.events.notifications_waiting
         senders: list[Outbox | Teller] = [Outbox(store, self._send_notification(), waiting.dec)]
         if enforcement.follows:
@@ -372,14 +374,14 @@ class EngineService:
         return senders
 
     def _send_notification(self) -> Callable[[Message], None]:
-        """Sends a notification; where nobody wants any, that is to forget it."""
+        """Return a function that sends a notification, or drops it if the list of topics is empty."""
         topics = self._conf.service.notification_topics
         if topics is not None and not topics:
             return lambda message: None
         return Notifier(notification_transport(self._conf), self._name, topics).send
 
     def _heartbeat(self) -> bool:
-        """Give a sign of life; false if another engine has taken over."""
+        """Give a sign of life; return False if another engine has taken over."""
         if self._store is not None:
             try:
                 self._store.write_clock(self.clock.now())
@@ -389,7 +391,7 @@ class EngineService:
 
 
 def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
-    """Messages go this way unless the configuration says another one."""
+    """Set the default of the transport URL."""
     rpc_transport(conf).cleanup()
     conf.set_default("transport_url", url)
 
@@ -397,20 +399,20 @@ def default_transport(conf: cfg.ConfigOpts, url: str) -> None:
 def engine_client(
     conf: cfg.ConfigOpts, least_timeout: float = 0.0, server_threads: int | None = None
 ) -> RpcEngineClient:
-    """The API's way to the engine.
+    """Return a client of the engine.
 
-    :param least_timeout: seconds that the engine may take whatever is configured
-    :param server_threads: how many threads there are if that is not configured here
+    :param least_timeout: lower bound of the configured timeout, in seconds
+    :param server_threads: number of threads of the server; None for the configured number
     """
     transport = rpc_transport(conf)
     threads = conf.api.threads if server_threads is None else server_threads
-    # Some threads are left for what needs no engine.
+    # Some threads stay free for requests that need no engine.
     places = max(1, threads - max(1, threads // 4))
     return RpcEngineClient(transport, conf.service.site, max(least_timeout, conf.service.engine_timeout), places)
 
 
 def for_api(conf: cfg.ConfigOpts, server_threads: int | None = None) -> tuple[RpcEngineClient, SqlReader, WaitingClock]:
-    """What the REST service needs: the engine, the reader and the clock.
+    """Return what the REST service needs: the engine's client, the reader and the clock.
 
     :param server_threads: see ``engine_client``
     """

@@ -30,14 +30,14 @@ _DAY = 86_400
 _WORKLOAD = f"SWF, LWF or older file of Haizea, plain or gzip, or a shipped one: {', '.join(shipped_names())}"
 _OUTPUT = "file to write: SWF if its name ends in .swf, else LWF; gzip with .gz behind that"
 
-#: For --memory: what each job requested.
+#: Value of --memory: the memory that each job requested.
 _REQUESTED = "requested"
 
 
 def add_parsers(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-commands; each sets ``func``, which takes the arguments and returns the exit status.
 
-    A ``func`` raises ``InputFileError`` or ``InvalidValueError`` for what its user can mend.
+    A ``func`` raises ``InputFileError`` or ``InvalidValueError`` for errors that its user can correct.
     """
     _add_convert(subparsers)
     _add_inject(subparsers)

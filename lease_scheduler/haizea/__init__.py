@@ -1,5 +1,5 @@
-"""What Haizea's users know: its XML-RPC methods, configuration files, status messages and results as CSV.
+"""Compatibility with Haizea: its XML-RPC methods, configuration files, status messages and results as CSV.
 
-The simulator's workload formats (LWF, SWF) and result columns are in ``simulation``, which needs them itself; Haizea's
-programs are in ``cmd.haizea``.
+The workload formats (LWF, SWF) and the result columns are in ``simulation``, which needs them itself. Haizea's programs
+are in ``cmd.haizea``.
 """

@@ -1,4 +1,4 @@
-"""Data files of runs as CSV, in Haizea's columns (haizea F90, section 9.4)."""
+"""Converts data files of runs to CSV with Haizea's columns (haizea F90)."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from lease_scheduler.simulation.reports.tables import csv_text, rounded
 
 @dataclass(frozen=True)
 class AccountedRun:
-    """A run as its data file has it."""
+    """The contents of a run's data file."""
 
     workload: str
     accounting: Accounting
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """What says which run it was."""
+        """Attributes that identify the run."""
         return {"tracefile": self.workload, **self.accounting.attributes}
 
 
 def per_run(runs: Sequence[AccountedRun]) -> str:
-    """A line for every run; after the columns of Haizea come those of other probes."""
+    """Return CSV with a line for every run; columns of other probes follow those of Haizea."""
     columns = _with_others(PERRUN_COLUMNS, [run.accounting.run for run in runs])
     return _labelled(runs, columns, [[_cells(columns, run.accounting.run)] for run in runs])
 
 
 def per_lease(runs: Sequence[AccountedRun]) -> str:
-    """A line for every lease of every run; after the columns of Haizea come those of other probes."""
+    """Return CSV with a line for every lease of every run; columns of other probes follow those of Haizea."""
     columns = _with_others(PERLEASE_COLUMNS, [values for run in runs for values in run.accounting.leases.values()])
     return _labelled(
         runs,
@@ -50,7 +50,7 @@ def per_lease(runs: Sequence[AccountedRun]) -> str:
 
 
 def counter(runs: Sequence[AccountedRun], name: str) -> str:
-    """A line for every entry of a counter; one without averages has an empty column for them.
+    """Return CSV with a line for every entry of a counter; the column of averages is empty for one without averages.
 
     :raises InvalidValueError: a run has no counter of that name
     """
@@ -71,7 +71,7 @@ def counter(runs: Sequence[AccountedRun], name: str) -> str:
 
 
 def counter_names(runs: Iterable[AccountedRun]) -> list[str]:
-    """Every counter that some run has."""
+    """Return the names of the counters of all runs, sorted."""
     return sorted({name for run in runs for name in run.accounting.counters})
 
 
@@ -85,7 +85,7 @@ def _cells(columns: Iterable[str], values: Mapping[str, Value]) -> list[Cell]:
 
 
 def _labelled(runs: Sequence[AccountedRun], columns: Sequence[str], rows: Iterable[Iterable[Sequence[Cell]]]) -> str:
-    """A file whose lines begin with what says which run they are about."""
+    """Return CSV whose lines begin with the attributes of their run."""
     others = dict.fromkeys(name for run in runs for name in run.attributes if name not in COMMON_COLUMNS)
     names = (*COMMON_COLUMNS, *others)
     return csv_text(

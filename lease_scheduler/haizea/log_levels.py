@@ -11,6 +11,6 @@ LEVELS = {"STATUS": STATUS, "INFO": logging.INFO, "DEBUG": logging.DEBUG, "VDEBU
 
 
 def name_levels() -> None:
-    """Make the names of Haizea's own levels known to ``logging``."""
+    """Register the names of Haizea's own levels with ``logging``."""
     logging.addLevelName(STATUS, "STATUS")
     logging.addLevelName(VDEBUG, "VDEBUG")

@@ -1,4 +1,4 @@
-"""Messages about the state of a run on the simulated clock (haizea F44, section 9.1)."""
+"""Status messages of a run on the simulated clock (haizea F44)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LOG = logging.getLogger(__name__)
 
 
 class SimulatedStatusMessages:
-    """Looks at a run and logs now and then, by the simulated clock, how many leases are in which state.
+    """A watcher of a run that periodically logs the number of leases in each state.
 
-    A message is due when so much time has gone by since the last one, and is logged with the next thing that happens.
+    A message is due when the interval has passed on the simulated clock, and is logged at the next step of the run.
 
     :param interval: seconds between two messages
-    :param start_time: when the simulated clock starts, seconds since the epoch
+    :param start_time: start of the simulated clock, in seconds since the epoch
     """
 
     def __init__(self, interval: int, start_time: int) -> None:
@@ -27,7 +27,7 @@ class SimulatedStatusMessages:
         self._due = interval
 
     def __call__(self, run: Run) -> None:
-        """A step of the run is over."""
+        """Log a message if one is due; called after every step of the run."""
         now = run.clock.now()
         if now < self._due:
             return
@@ -39,6 +39,6 @@ class SimulatedStatusMessages:
 
 
 def state_counts(states: Counter[str]) -> str:
-    """The end of a message that says how many there are: a colon and how many of them are in which state."""
+    """Return the number of leases in each state, after a colon, to end a message; empty if there are none."""
     counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     return f": {counts}" if counts else ""

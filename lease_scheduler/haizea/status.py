@@ -1,4 +1,4 @@
-"""Messages about the state of an interactive simulation (haizea F44)."""
+"""Status messages of an interactive simulation (haizea F44)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LOG = logging.getLogger(__name__)
 
 
 class StatusMessages:
-    """A thread that logs now and then how many leases are in which state.
+    """A thread that periodically logs the number of leases in each state.
 
-    :param live_leases: asks the REST service for the leases that are not over
+    :param live_leases: returns the live leases from the REST service
     :param interval: seconds between two messages
     """
 
@@ -31,11 +31,11 @@ class StatusMessages:
         self._thread = Thread(target=self._run, name="status", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop logging, and wait for the thread to end."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()

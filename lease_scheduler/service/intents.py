@@ -1,4 +1,4 @@
-"""What the engine wants of the cloud: intents, which are written down before they are carried out."""
+"""The engine's orders to the cloud: intents, which are written before they are carried out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lease_scheduler.records.writes import StoreChanges
 
 
 class Intents:
-    """The cloud and the carrier of images as the engine sees them; nothing is asked of the real cloud here.
+    """The cloud and the carrier of images as the engine sees them. No call here reaches the real cloud.
 
     :param next_intent: number of the next intent
-    :param changes: gives what the present transaction writes, to which intents are added
-    :param learn: told which aggregates the reservations of a lease have
-    :param on_over: told the lease of an intent that is over
+    :param changes: returns the changes of the current transaction, to which intents are added
+    :param learn: called with the aggregates of a lease's reservations
+    :param on_over: called with the lease of an intent that is over
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Intents:
         self._learn = learn
         self._on_over = on_over
         self._open: dict[str, list[Intent]] = {}
-        # Leases of which hosts may have something, and those that are being ended in an orderly way.
+        # Leases that may have something on hosts, and leases that are being stopped in order.
         self._touched: set[str] = set()
         self._stopping: set[str] = set()
         self._transfers: list[Transfer] = []
@@ -43,9 +43,9 @@ class Intents:
         self._aggregates: dict[str, Mapping[str, int]] = {}
 
     def restore(self, intents: Iterable[Intent], leases: Mapping[str, Lease]) -> None:
-        """Begin with the intents that a store had kept.
+        """Start from the intents in a store.
 
-        :param leases: the live ones
+        :param leases: the live leases
         """
         for intent in intents:
             self._restore(intent, leases)
@@ -62,7 +62,7 @@ class Intents:
         }
 
     def _restore(self, intent: Intent, leases: Mapping[str, Lease]) -> None:
-        """Go on with an intent, unless it no longer matters: its lease is over, or all of it is destroyed."""
+        """Resume an intent, unless it no longer matters: its lease has ended, or is being destroyed."""
         if intent.operation is not None and intent.lease_id not in leases:
             self._changes().over.append(intent.intent_id)
             return
@@ -72,19 +72,19 @@ class Intents:
         self._open.setdefault(intent.lease_id, []).append(intent)
 
     def has_touched(self, lease_id: str) -> bool:
-        """Return whether hosts may have something of a lease."""
+        """Return whether a lease may have something on hosts."""
         return lease_id in self._touched
 
     def is_stopping(self, lease_id: str) -> bool:
-        """Return whether a lease is being ended in an orderly way."""
+        """Return whether a lease is being stopped in order."""
         return lease_id in self._stopping
 
     def forget(self, lease_id: str) -> None:
-        """Note that a lease is over and written down as such."""
+        """Note that the end of a lease has been written."""
         self._stopping.discard(lease_id)
 
     def begin(self, operation: Operation) -> None:
-        """Have an operation carried out, once it is written down (engine.interfaces.Cloud)."""
+        """Write an intent for an operation, to be carried out afterwards (engine.interfaces.Cloud)."""
         if operation.kind is OperationKind.STOP:
             self._touched.discard(operation.lease_id)
             self._stopping.add(operation.lease_id)
@@ -93,19 +93,19 @@ class Intents:
         self._add(Intent(self._next_intent, operation.lease_id, operation))
 
     def bring(self, transfer: Transfer, now: int) -> None:
-        """Have a disk image brought to hosts, once everything else is written down (engine.interfaces.ImageCarrier).
+        """Bring a disk image to hosts once everything else is written (engine.interfaces.ImageCarrier).
 
-        It is not written down itself: what an engine that takes over still needs it has brought once more.
+        The transfer itself is not written: an engine that takes over starts those that it still needs again.
         """
         self._transfers.append(transfer)
 
     def take_transfers(self) -> list[Transfer]:
-        """Return the transfers that are to be begun now."""
+        """Return the transfers to begin now."""
         transfers, self._transfers = self._transfers, []
         return transfers
 
     def discard(self, lease_id: str, now: int) -> None:
-        """Have everything of a lease destroyed; what is going on no longer matters."""
+        """Destroy everything of a lease in the cloud, superseding its other intents."""
         self._touched.discard(lease_id)
         self._add(Intent(self._next_intent, lease_id, None))
 
@@ -115,29 +115,29 @@ class Intents:
         self._open.setdefault(intent.lease_id, []).append(intent)
 
     def report(self, intent: Intent | None, event: CloudEvent | None) -> None:
-        """Note that something happened in the cloud; called from any thread.
+        """Note an event in the cloud. May be called from any thread.
 
-        :param intent: that is over because of it, None if it concerns none
-        :param event: what the engine is to know, None if nothing
+        :param intent: the intent that is over because of it, or None
+        :param event: what the engine must know, or None
         """
         with self._lock:
             self._reports.append((intent, event))
 
     def learn_aggregates(self, lease_id: str, ids: Mapping[str, int]) -> None:
-        """Have reservations say which aggregates they have, with the next step; called from any thread.
+        """Note the aggregates of reservations, to be written with the next step. May be called from any thread.
 
-        :param ids: by reservation
+        :param ids: aggregate id by reservation
         """
         with self._lock:
             self._aggregates[lease_id] = ids
 
     @property
     def has_reports(self) -> bool:
-        """Whether something happened that was not taken yet."""
+        """Whether there are events that were not taken yet."""
         return bool(self._reports)
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """Return what happened and was not taken yet, leaving out operations that were given up."""
+        """Return the events that were not taken yet, except those of operations that were given up."""
         with self._lock:
             reports, self._reports = self._reports, deque()
             aggregates, self._aggregates = self._aggregates, {}
@@ -168,7 +168,7 @@ class Intents:
         return events
 
     def open_intents(self) -> list[Intent]:
-        """Return what the cloud was told to do and has not reported back, in the order in which it was told."""
+        """Return the intents that the cloud has not reported as over, in the order of their numbers."""
         return sorted(
             (intent for intents in self._open.values() for intent in intents), key=lambda intent: intent.intent_id
         )

@@ -1,4 +1,4 @@
-"""The documents of leases: what their consumers asked for, and how that becomes terms to plan with."""
+"""The documents of leases: what projects asked for, and how that becomes terms to plan with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lease_scheduler.service.terms import Terms, build_terms, lease_document
 
 
 class LeaseDocuments:
-    """The documents of live leases; to be used inside a transaction of the site.
+    """The documents of live leases. Use it inside a transaction of the site.
 
     :param site: the engine of the site
     """
@@ -32,9 +32,9 @@ class LeaseDocuments:
         self._site = site
 
     def of(self, lease_id: str) -> LeaseDocument:
-        """The document of a live lease.
+        """Return the document of a live lease.
 
-        :raises RefusedError: there is none
+        :raises RefusedError: there is no such lease
         """
         document = self._site.work.documents.get(lease_id)
         if document is None:
@@ -42,9 +42,9 @@ class LeaseDocuments:
         return document
 
     def expected(self, lease_id: str, changes: Document) -> tuple[Lease, LeaseDocument]:
-        """A live lease, in the version that whoever changes it has seen.
+        """Return a live lease in the version that its changes expect.
 
-        :raises RefusedError: there is none, or it was changed meanwhile
+        :raises RefusedError: there is no such lease, or it was changed meanwhile
         """
         document = self.of(lease_id)
         expected = changes.get("version")
@@ -53,15 +53,15 @@ class LeaseDocuments:
         return self._site.work.leases[lease_id], document
 
     def put(self, document: LeaseDocument) -> None:
-        """Keep a document, and tell its consumer of the end of the lease in time."""
+        """Store a document, and schedule the notification before the end of its lease."""
         self._site.work.put_document(document)
         self._site.before_end.note(document.lease_id)
 
     def terms(self, lease: Document) -> Terms:
-        """The terms that a new lease asks for.
+        """Return the terms that a new lease asks for.
 
-        :raises InvalidValueError: they make no sense
-        :raises RefusedError: they go beyond a bound
+        :raises InvalidValueError: they are contradictory
+        :raises RefusedError: they exceed a bound
         """
         site = self._site
         pool = site.pool(hides_private=not (lease.get("sees_private") or lease.get("maintenance")))
@@ -86,7 +86,7 @@ class LeaseDocuments:
         check_images(document.servers, nodes, document.reservations, self._site.images.facts)
 
     def _with_before_end(self, document: LeaseDocument, lease: Document, start: int | None) -> LeaseDocument:
-        """The document with the instant at which the consumer is told of the end, if none was given."""
+        """Return the document with the default instant of the notification before the end, if none was given."""
         end = lease.get("end")
         if document.before_end is not None or end is None or start is None:
             return document
@@ -94,7 +94,7 @@ class LeaseDocuments:
         return replace(document, before_end=max(start, end - 60 * minutes)) if minutes else document
 
     def new_terms(self, lease: Lease, document: LeaseDocument, changes: Document) -> tuple[LeaseRequest, Terms]:
-        """The terms that a lease would have, and those that its new document alone comes to."""
+        """Return the changed request of a lease, and the terms built from its new document alone."""
         site = self._site
         now = site.work.now
         merged = {**lease_document(lease, document), **{k: v for k, v in changes.items() if v is not None}}
@@ -123,7 +123,7 @@ class LeaseDocuments:
         if named:
             self._check_bootable(terms.document, request.nodes)
         if not named:
-            # Hosts stay as they were chosen unless the reservation itself is changed.
+            # Keep the chosen hosts unless the reservation itself changes.
             request = replace(request, nodes=lease.request.nodes)
         else:
             request = replace(request, nodes=_with_known_sizes(lease.request.nodes, request.nodes))
@@ -135,7 +135,7 @@ class LeaseDocuments:
         return request, terms
 
     def renewed(self, document: LeaseDocument, terms: Terms, changes: Document) -> LeaseDocument:
-        """The document with the reservations of new terms."""
+        """Return the document with the reservations of new terms."""
         named = {each["id"] for each in changes.get("reservations") or ()}
         now = self._site.work.now
         return replace(
@@ -150,7 +150,10 @@ class LeaseDocuments:
 
 
 def _counted_from(lease: Lease, now: int) -> int:
-    """Where the length of a lease that has begun begins: also servers that came late leave at its end."""
+    """Return the instant from which the duration of a started lease counts.
+
+    Servers that started late still leave at the end of the lease.
+    """
     if lease.kind is LeaseKind.RESERVATION and lease.request.start is not None:
         return lease.request.start
     if lease.kind is LeaseKind.IMMEDIATE and lease.holdings:
@@ -159,7 +162,7 @@ def _counted_from(lease: Lease, now: int) -> int:
 
 
 def moved_before_end(document: LeaseDocument, given: int | None, end_before: int | None, lease: Lease) -> LeaseDocument:
-    """The consumer is told as long before the new end as before the old one, and again if he had been told."""
+    """Return the document with its notification moved along with the end, keeping the notice, to be sent again."""
     if given is not None:
         return replace(document, before_end=given, before_end_done=False)
     if document.before_end is None or end_before is None or not lease.holdings:
@@ -169,7 +172,7 @@ def moved_before_end(document: LeaseDocument, given: int | None, end_before: int
 
 
 def _check_sizes_kept(before: LeaseDocument, after: LeaseDocument) -> None:
-    """Refuse other sizes of servers that may be running: they keep what they were booted with, whatever is held then.
+    """Refuse other sizes for servers that may be running, as they keep the size that they were booted with.
 
     :raises RefusedError: 409, as in Blazar
     """
@@ -192,7 +195,7 @@ def _sizes(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_known_sizes(old: tuple[NodeSet, ...], new: tuple[NodeSet, ...]) -> tuple[NodeSet, ...]:
-    """New node sets; what is said of the images of one that is otherwise the same stays, so that it is the same."""
+    """Return the new node sets, each with its known image sizes kept if it is otherwise unchanged."""
     pairs = zip_longest(old[: len(new)], new)
     return tuple(
         before if before is not None and replace(after, boots=before.boots) == before else after

@@ -1,4 +1,4 @@
-"""What tenants may do with leases; the answers are plain values that fit into JSON."""
+"""Operations of projects on leases. The answers are plain values that fit into JSON."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from lease_scheduler.service.terms import Terms, lease_document, node_set_of, nu
 
 LOG = logging.getLogger(__name__)
 
-#: What a field of a request is called in a lease document.
+#: Fields of a request that have another name in a lease document.
 _KEYS = {"start": "start_date"}
 
-#: Keys of a lease document that are planned with and may be changed.
+#: Keys of a lease document that are part of the plan and may be changed.
 _TERMS = frozenset({"start", "end", "duration", "deadline", "reservations", *(each.name for each in TERMS)})
-#: Attributes that are kept beside the terms and may be changed.
+#: Attributes that are stored beside the terms and may be changed.
 _REMARKS = tuple(each for each in REMARKS if each.changed is not None)
 
 
@@ -45,7 +45,7 @@ class Leases:
     """Creates, changes and ends leases.
 
     :param site: the engine of the site
-    :param enforcement: limits and filters that are asked before a lease is made or changed
+    :param enforcement: limits and filters that are checked before a lease is made or changed
     """
 
     def __init__(self, site: SiteEngine, enforcement: Enforcement) -> None:
@@ -60,16 +60,15 @@ class Leases:
     def create(self, context: Document, lease: Document) -> Document:
         """Admit and plan a lease.
 
-        :raises RefusedError: there is no place, it may not be made, or it costs more than its consumer would pay
+        :raises RefusedError: there is no place for it, it is not allowed, or it costs more than the project would pay
         """
         return self._make(context, lease, offered=False)
 
     def offer(self, context: Document, lease: Document) -> Document:
-        """Hold a lease for its consumer until he accepts it; what ``quote`` would tell, and its id.
+        """Hold a lease for its project until it accepts. Return the answer of ``quote`` and the id.
 
-        :param lease: may have a ``negotiation_id``, which it has in common with other offers
-
-        :raises RefusedError: as in ``create``, or a lease like this cannot be held
+        :param lease: may have a ``negotiation_id``, shared with other offers
+        :raises RefusedError: as in ``create``, or this lease cannot be held
         """
         return self._make(context, lease, offered=True)
 
@@ -79,8 +78,8 @@ class Leases:
         with enforcement.one_at_a_time(lease["project_id"], context.get("expires")), ExitStack() as asked:
             is_asked = enforcement.is_on and not lease.get("maintenance")
             groups: list[str] = []
-            # What takes long is done outside of a transaction, and the plan goes on meanwhile: filters are asked, and
-            # the cloud makes groups. So the terms are made once more afterwards, from what there is then.
+            # Filters and server groups may take long, so the cloud and filters are asked outside of a transaction,
+            # while the plan goes on. The terms are therefore built again afterwards, from the state at that time.
             if is_asked or are_wanted(lease):
                 with site.request(context):
                     is_new = self._again(lease, offered=offered) is None
@@ -100,20 +99,20 @@ class Leases:
                     groups = []
                 return answer
             finally:
-                # Of a lease that was refused, or that the same request had made meanwhile.
+                # The lease was refused, or a repetition of this request has made it meanwhile.
                 if groups:
                     self._groups.remove(groups)
 
     def _proposal(self, lease: Document, *, offered: bool) -> Proposal:
-        """Return what filters are asked about.
+        """Return the proposal that filters check.
 
-        :raises RefusedError: there is no place, so there is nothing to ask
+        :raises RefusedError: there is no place, so there is nothing to check
         """
         site = self._site
         terms = self._documents.terms(lease)
         found = site.engine.quote(terms.request, terms.least)
         if found.price is not None and found.refusal is not None:
-            # The policy is to know that it was turned down.
+            # The pricing policy must learn that its price was declined.
             self._create(lease, terms, offered=offered)
         if found.refusal is not None:
             self._note_missed(terms)
@@ -122,7 +121,7 @@ class Leases:
         return new_proposal(site, lease, numbered(terms.document, found.lease.request), found.lease)
 
     def _note_missed(self, terms: Terms) -> None:
-        """Note what a lease for which there is no place would have been worth, if its consumer says so."""
+        """Record what a lease without a place would have been worth, if the project named a price."""
         request, work = terms.request, self._site.work
         if request.max_price is not None:
             project_id = terms.document.project_id
@@ -130,7 +129,7 @@ class Leases:
             work.changes.revenue.append(missed)
 
     def _again(self, lease: Document, *, offered: bool) -> Document | None:
-        """Return the answer to a request that has made its lease before, because that answer was lost; else None.
+        """Return the answer to a repeated request whose lease was already made, or None if the request is new.
 
         :raises RefusedError: 409, another request has made a lease with this id
         """
@@ -141,7 +140,7 @@ class Leases:
         digest = store.request_digest(lease_id) if document is None else document.request_digest
         if digest != lease.get("request_digest"):
             raise RefusedError(409, ID_IS_TAKEN, "id")
-        # It may be over by now.
+        # The lease may have ended since.
         made = work.leases.get(lease_id)
         return self._offer_of(made, ()) if offered and made is not None else {"lease_id": lease_id}
 
@@ -161,7 +160,7 @@ class Leases:
         except InvalidValueError as error:
             del site.work.documents[terms.document.lease_id]
             raise InvalidValueError(_KEYS.get(error.field, error.field), error.problem) from error
-        # The answer is whether it was admitted and placed.
+        # The answer depends on whether the lease was admitted and placed.
         site.settle()
         made = site.work.leases[terms.request.lease_id]
         if made.state in (LeaseState.REJECTED, LeaseState.REJECTED_BY_USER):
@@ -180,7 +179,7 @@ class Leases:
         return self._offer_of(made, [old for key, old in before.items() if key in after and loses(old, after[key])])
 
     def _check_offers(self, project_id: str) -> None:
-        """Refuse to hold one more offer for a project that holds too many, or held too many in vain.
+        """Refuse another offer for a project that holds too many, or held offers for too long without accepting.
 
         :raises RefusedError: 403
         """
@@ -199,7 +198,7 @@ class Leases:
         check_offers(bounds, len(held), unaccepted)
 
     def _offer_of(self, lease: Lease, preempted: Sequence[Lease]) -> Document:
-        """A lease that is held, as it is told."""
+        """Return the answer for a lease that is held."""
         return {
             **self._granted(lease),
             "preempts": [each.lease_id for each in preempted],
@@ -209,7 +208,7 @@ class Leases:
         }
 
     def _granted(self, lease: Lease) -> Document:
-        """A lease that there is a place for, as it is told."""
+        """Return the answer for a lease that has a place."""
         held, endless = lease.holdings, lease.request.duration >= UNLIMITED
         return {
             "granted": True,
@@ -225,13 +224,13 @@ class Leases:
         }
 
     def _refusal(self, terms: Terms) -> Refusal | None:
-        """Why there is no place, asked once more for the alternatives."""
+        """Ask once more why there is no place, with alternatives, and return it."""
         other = replace(terms.request, lease_id=f"{terms.request.lease_id}?")
         return self._site.engine.quote(other, terms.least).refusal
 
     @answers(EngineRequests.quote_lease)
     def quote(self, context: Document, lease: Document) -> Document:
-        """What ``create`` would come to."""
+        """Return what ``create`` would come to, reserving nothing."""
         site = self._site
         self._site.images.learn(lease.get("servers") or ())
         with site.inquiry(context):
@@ -259,7 +258,7 @@ class Leases:
             }
 
     def near(self, context: Document, lease: Document, flexibility: Flexibility) -> tuple[Alternative, ...]:
-        """Terms near those of a lease that could be had, nearest first; none if it can itself."""
+        """Return the terms near those of a lease that would be granted, nearest first; none if its own would be."""
         site = self._site
         with site.inquiry(context):
             terms = self._documents.terms(lease)
@@ -272,16 +271,16 @@ class Leases:
 
     @answers(EngineRequests.accept_lease)
     def accept(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
-        """The consumer of a lease that is held for him wants it.
+        """Accept a lease that is held for its project.
 
-        :param trust_id: a trust for a lease that has none and needs one, as it was offered in place of another one
-        :raises RefusedError: it is not held, or not any more
+        :param trust_id: for a lease that has no trust and needs one, because it was offered in place of another
+        :raises RefusedError: it is not held, or no longer
         """
         site = self._site
         with site.inquiry(context):
             self._check_offered(lease_id)
             asked = lease_document(site.work.leases[lease_id], site.work.documents[lease_id])
-        # Outside of a transaction, as it may take long.
+        # Outside of a transaction, as making groups may take long.
         groups = self._groups.missing(asked if trust_id is None else {**asked, "trust_id": trust_id})
         try:
             with site.request(context):
@@ -290,10 +289,10 @@ class Leases:
                 if trust_id is not None:
                     document = replace(document, trust_id=trust_id)
                 document = replace(document, updated_at=site.work.now)
-                # Before the lease may begin, which takes both.
+                # Both must be stored before the lease may start, because the start uses them.
                 self._documents.put(document)
                 site.engine.accept(lease_id)
-                # The notification tells the state that follows.
+                # The notification carries the state after acceptance.
                 site.settle()
                 site.work.notify(document_message("lease.update", site.work.leases[lease_id], document, site.work.now))
                 return {"lease_id": lease_id}
@@ -304,9 +303,9 @@ class Leases:
 
     @answers(EngineRequests.reject_lease)
     def reject(self, context: Document, lease_id: str) -> Document:
-        """The consumer of a lease that is held for him does not want it.
+        """Reject a lease that is held for its project.
 
-        :raises RefusedError: it is not held, or not any more
+        :raises RefusedError: it is not held, or no longer
         """
         with self._site.request(context):
             self._check_offered(lease_id)
@@ -315,9 +314,9 @@ class Leases:
 
     @answers(EngineRequests.counter_offer)
     def counter(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """The consumer of a lease that is held for him would rather have other terms.
+        """Change the terms of a lease that is held for its project.
 
-        :raises RefusedError: it is not held, or there is no place for the terms; it is held as before
+        :raises RefusedError: it is not held, or there is no place for the new terms; it then stays held as it was
         """
         enforcement = self._enforcement
         with enforcement.one_at_a_time(self._documents.of(lease_id).project_id, context.get("expires")):
@@ -359,7 +358,7 @@ class Leases:
 
     @answers(EngineRequests.update_lease)
     def update(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Change a lease: its name, and any term that its state allows.
+        """Change the name of a lease, or any term that its state allows.
 
         :raises RefusedError: there is no place for the new terms, or no such lease
         """
@@ -394,7 +393,7 @@ class Leases:
             return {"lease_id": lease_id}
 
     def _notify_updated(self, lease: Lease, before: LeaseDocument, after: LeaseDocument) -> None:
-        """Have the world told that a lease was changed, and that its end was told of too soon."""
+        """Announce that a lease was changed, and withdraw an announcement of its end that came too early."""
         work = self._site.work
         work.notify(document_message("lease.update", lease, after, work.now))
         if before.before_end_done and not after.before_end_done:
@@ -402,7 +401,7 @@ class Leases:
 
     @answers(EngineRequests.quote_change)
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """What ``update`` would come to: what ``quote`` tells, and the price at present.
+        """Return what ``update`` would come to: the answer of ``quote`` and the present price.
 
         :raises RefusedError: there is no such live lease, or a term cannot be changed
         """
@@ -428,7 +427,7 @@ class Leases:
             return {**self._granted(value), "preempts": list(preempted), "preempted_kinds": dict(kinds), **present}
 
     def _note_price(self, before: Lease, after: Lease) -> None:
-        """Have the history tell another price."""
+        """Note a changed price in the history of the lease."""
         old, new = before.request.price, after.request.price
         if old is not None and new is not None and old != new:
             self._site.work.note(after, f"its price is {new:.12g}; it was {old:.12g}")
@@ -443,7 +442,10 @@ class Leases:
         return change.after, numbered(self._documents.renewed(document, terms, changes), change.after.request)
 
     def _follow(self, change: Change) -> None:
-        """Have the cloud follow other terms of a lease whose VMs run; of other hosts the engine tells it itself."""
+        """Make the cloud follow other terms of a lease whose servers run.
+
+        When the hosts change, the engine does so itself.
+        """
         before, after = change.before, change.after
         if after.active_since is None or after.is_final or not after.holdings:
             return
@@ -452,7 +454,7 @@ class Leases:
 
     @answers(EngineRequests.end_lease)
     def end(self, context: Document, lease_id: str) -> Document:
-        """The lease is done before its time."""
+        """End a lease before its planned end."""
         with self._site.request(context):
             self._documents.of(lease_id)
             self._site.engine.end(lease_id)
@@ -460,7 +462,7 @@ class Leases:
 
     @answers(EngineRequests.delete_lease)
     def delete(self, context: Document, lease_id: str, reason: str) -> Document:
-        """Cancel what is left of a lease and take it from the lists."""
+        """Cancel the rest of a lease and remove it from lists."""
         site = self._site
         with site.request(context):
             if lease_id not in site.work.leases:
@@ -470,14 +472,17 @@ class Leases:
             deleted = replace(document, deleted_at=site.work.now, updated_at=site.work.now)
             site.work.put_document(deleted)
             site.engine.cancel(lease_id, reason or "deleted by its consumer")
-            # The notification tells the state that follows.
+            # The notification carries the state after deletion.
             site.settle()
             site.work.notify(document_message("lease.delete", site.work.leases[lease_id], deleted, site.work.now))
         return {}
 
     @answers(EngineRequests.move_lease)
     def move(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
-        """Other hosts instead of the named ones (ids or names)."""
+        """Move a lease to hosts other than the named ones.
+
+        :param hosts_away: ids or names of hosts
+        """
         site = self._site
         with site.request(context):
             self._documents.of(lease_id)
@@ -488,7 +493,7 @@ class Leases:
                 if unknown:
                     raise RefusedError(404, f"there is no host {sorted(unknown)[0]} in the pool", "hosts")
             else:
-                # What else is in the pool is not for the project to find out.
+                # Projects must not learn what else is in the pool.
                 held = {number for each in site.work.leases[lease_id].holdings for number in each.hosts}
                 own = {site.engine.site.hosts[number].name for number in held}
                 if not names <= own:
@@ -498,7 +503,7 @@ class Leases:
 
     @answers(EngineRequests.availability)
     def availability(self, context: Document, query: Document) -> Document:
-        """When a reservation of nodes would be granted, and when they are free without preempting anyone."""
+        """Return when a reservation of these nodes would be granted, and when they are free without preemption."""
         site = self._site
         with site.inquiry(context):
             pool = site.pool(hides_private=not context.get("sees_site"))

@@ -1,4 +1,4 @@
-"""Hosts and addresses come into the pool, change and leave it."""
+"""Requests that add hosts and addresses to the pool, change them and remove them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lease_scheduler.service.site_engine import SiteEngine
 LOG = logging.getLogger(__name__)
 
 
-#: Longest name of a property that operators may give, as in Blazar.
+#: Maximum length of a property name, in characters, as in Blazar.
 _LONGEST_NAME = 64
 
-#: What the cloud says of a host; operators cannot say otherwise.
+#: Facts of a host that come from the cloud; operators cannot set them.
 _FACTS = frozenset(
     {
         "id",
@@ -58,9 +58,9 @@ class PoolKeeper:
 
     @answers(EngineRequests.create_host)
     def create_host(self, context: Document, host: Document) -> Document:
-        """Take a compute host into the pool, with properties of the operator's.
+        """Add a compute host to the pool, with properties set by the operator.
 
-        :raises RefusedError: there is no such host in the cloud, or it is in the pool already
+        :raises RefusedError: there is no such host in the cloud, or it is already in the pool
         """
         site = self._site
         wanted = str(host["name"]) if host.get("name") else self._name_of(str(host.get("id", "")))
@@ -72,15 +72,15 @@ class PoolKeeper:
         return {"host_id": host_id}
 
     def _name_of(self, hypervisor_id: str) -> str:
-        """The name of the compute host with an id of the cloud's (Blazar's clients may say either)."""
+        """Return the name of the compute host with this id in the cloud. Blazar's clients send either."""
         found = (each.name for each in self._site.driver.hypervisors() if each.hypervisor_id == hypervisor_id != "")
         return next(found, hypervisor_id)
 
     @answers(EngineRequests.create_hosts)
     def create_hosts(self, context: Document, names: Sequence[str]) -> Document:
-        """Take many compute hosts into the pool at once; all of them or none.
+        """Add many compute hosts to the pool at once: all of them or none.
 
-        :raises RefusedError: as for one
+        :raises RefusedError: as in ``create_host``
         """
         hypervisors = self._hypervisors(names)
         with self._site.request(context):
@@ -89,7 +89,10 @@ class PoolKeeper:
         return {"host_ids": host_ids}
 
     def _hypervisors(self, names: Sequence[str]) -> list[Hypervisor]:
-        """What the cloud says of hosts that are to come into the pool."""
+        """Return what the cloud reports of hosts to be added to the pool.
+
+        :raises RefusedError: a host does not exist or has servers
+        """
         known = {each.name: each for each in self._site.driver.hypervisors(names)}
         for name in names:
             if name not in known:
@@ -117,7 +120,7 @@ class PoolKeeper:
         return [str(record.host_id) for record in records]
 
     def discover(self) -> None:
-        """Take in the hosts that an operator has put into the pool in the cloud; who has servers is left out."""
+        """Register hosts that an operator has added to the pool in the cloud, except those with servers."""
         site = self._site
         try:
             names = site.driver.pool() - {host.name for host in list(site.records.hosts.values())}
@@ -135,7 +138,7 @@ class PoolKeeper:
                     self._register([hypervisor], {}, None)
 
     def refresh(self, names: Collection[str]) -> None:
-        """Have the plan follow what the cloud now says of hosts of the pool."""
+        """Update the records and the plan with what the cloud now reports of these hosts."""
         site = self._site
         found = {each.name: each for each in site.driver.hypervisors(names)}
         with site.transaction():
@@ -154,9 +157,9 @@ class PoolKeeper:
 
     @answers(EngineRequests.update_host)
     def update_host(self, context: Document, host_id: str, values: Document) -> Document:
-        """Set properties of a host; none removes one.
+        """Set properties of a host. The value None removes one.
 
-        :raises RefusedError: a lease was chosen by a property that would change
+        :raises RefusedError: a lease was placed by a property that would change
         """
         site = self._site
         with site.request(context):
@@ -180,7 +183,7 @@ class PoolKeeper:
             return {"host_id": host_id}
 
     def _refuse_if_needed(self, host: HostRecord, changed: set[str]) -> None:
-        """Refuse to change a property by which the host was chosen for a lease that is not over."""
+        """Refuse to change a property by which the host was chosen for a live lease."""
         if not changed:
             return
         number = self._site.store.units.number(str(host.host_id))
@@ -196,7 +199,7 @@ class PoolKeeper:
 
     @answers(EngineRequests.delete_host)
     def delete_host(self, context: Document, host_id: str) -> Document:
-        """Take a host out of the pool.
+        """Remove a host from the pool.
 
         :raises RefusedError: a lease holds it, now or later
         """
@@ -224,7 +227,7 @@ class PoolKeeper:
 
     @answers(EngineRequests.update_property)
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
-        """Show a property to everybody, or to administrators only."""
+        """Show a property to all projects, or to administrators only."""
         site = self._site
         with site.request(context):
             if not any(name in host.properties for host in site.records.hosts.values()):
@@ -236,9 +239,9 @@ class PoolKeeper:
 
     @answers(EngineRequests.create_floatingip)
     def create_floatingip(self, context: Document, values: Document) -> Document:
-        """Take an address into the pool.
+        """Add an address to the pool.
 
-        :raises RefusedError: it is no address, or it is in the pool already
+        :raises RefusedError: it is no IP address, or it is already in the pool
         """
         site = self._site
         text = values["floating_ip_address"]
@@ -256,7 +259,7 @@ class PoolKeeper:
 
     @answers(EngineRequests.delete_floatingip)
     def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
-        """Take an address out of the pool.
+        """Remove an address from the pool.
 
         :raises RefusedError: a lease holds it, now or later
         """
@@ -297,7 +300,10 @@ def _record(
 
 
 def _properties(values: Mapping[str, Any]) -> dict[str, str]:
-    """Properties as text."""
+    """Return the properties as text.
+
+    :raises RefusedError: a name is too long, or belongs to a fact from the cloud
+    """
     for name in values:
         if len(name) > _LONGEST_NAME:
             raise RefusedError(400, "Extra capability key too long", name)
@@ -307,7 +313,7 @@ def _properties(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _asked_for(terms: Mapping[str, Any]) -> frozenset[str]:
-    """The properties by which hosts were chosen for a reservation."""
+    """Return the properties by which hosts were chosen for a reservation."""
     texts = [terms.get("hypervisor_properties"), terms.get("resource_properties")]
     texts += [nodes.get("properties") for nodes in terms.get("nodes") or ()]
     try:

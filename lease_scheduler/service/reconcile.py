@@ -1,6 +1,6 @@
-"""Leases and cloud compared, and brought to agree (architecture, "truth, crashes, several engines").
+"""The comparison of leases and cloud, and the decision what to repair.
 
-First it is decided what differs, from values alone; then that is told, or repaired.
+The functions here compute from values alone. ``reconciler`` looks at the cloud and ``repairs`` acts on the result.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.intents import Intent
 from lease_scheduler.service.promised_ends import promised_end
 
-#: Seconds after which a repair that is not over is told of again: something keeps it from being done.
+#: Seconds after which an unfinished repair is reported again, as something prevents it.
 REPAIR_TIME = 60
 
 
 class Action(Enum):
-    """What is done about a lease."""
+    """What is done about a lease that differs from the cloud."""
 
     DESTROY = "destroyed"
     END = "ended"
@@ -35,7 +35,7 @@ class Action(Enum):
     ADJUST = "moved"
 
 
-#: What is counted, and shown as a metric.
+#: Kinds of repairs that are counted, and shown as a metric.
 REPAIRS = ("destroyed", "gone", "moved", "repaired", "removed")
 
 _COUNTED_AS = {Action.DESTROY: "destroyed", Action.END: "gone", Action.LOSE: "gone", Action.ADJUST: "moved"}
@@ -43,10 +43,10 @@ _COUNTED_AS = {Action.DESTROY: "destroyed", Action.END: "gone", Action.LOSE: "go
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """What a comparison came to.
+    """The result of a comparison.
 
     :ivar differences: what differed
-    :ivar repaired: how much of what was repaired, see ``REPAIRS``
+    :ivar repaired: number of repairs by kind, see ``REPAIRS``
     """
 
     differences: tuple[Difference, ...]
@@ -54,7 +54,7 @@ class Reconciliation:
 
 
 def as_document(reconciliation: Reconciliation) -> dict[str, Any]:
-    """Return what a comparison came to, as it is sent to whoever asked for it."""
+    """Return the result of a comparison as the API shows it."""
     differences = [
         {
             "kind": each.kind.value,
@@ -71,10 +71,10 @@ def as_document(reconciliation: Reconciliation) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Leases:
-    """The live leases at some instant.
+    """The live leases at one instant.
 
-    :ivar documents: what tenants say of them
-    :ivar busy: ids of those for which something is being done, leases that are over included
+    :ivar documents: their documents
+    :ivar busy: ids of leases with an order under way, including leases that have ended
     :ivar stuck: those of them whose repair takes too long
     """
 
@@ -86,11 +86,11 @@ class Leases:
     now: int
 
     def vms(self) -> dict[str, int]:
-        """Number of VMs of each lease of which something may be in the cloud."""
+        """Return the number of nodes of each lease that may have something in the cloud."""
         return dict.fromkeys(self.busy, 0) | {key: lease.request.node_count for key, lease in self.by_id.items()}
 
     def has_changed(self, lease_id: str, before: Leases) -> bool:
-        """Whether what was seen of a lease since then need not be what exists now."""
+        """Return whether a lease changed since ``before``, so that what was seen of it may be out of date."""
         if lease_id in self.stuck and lease_id in before.stuck:
             return False
         is_or_was_busy = lease_id in self.busy or lease_id in before.busy
@@ -98,12 +98,12 @@ class Leases:
 
 
 def nobody(site: Site, now: int) -> Leases:
-    """Return no leases at all, which is what there should be when the service is uninstalled."""
+    """Return an empty set of leases, the desired state when the service is uninstalled."""
     return Leases({}, {}, site, frozenset(), frozenset(), now)
 
 
 def stuck_leases(intents: Iterable[Intent], now: int) -> frozenset[str]:
-    """Return the leases for which nothing is done but following a change, for longer than a repair takes."""
+    """Return the leases whose only orders are adjustments that take longer than a repair."""
     by_lease: dict[str, list[Intent]] = {}
     for intent in intents:
         by_lease.setdefault(intent.lease_id, []).append(intent)
@@ -116,7 +116,7 @@ def _is_stuck(intent: Intent, now: int) -> bool:
 
 
 def expectations(leases: Leases) -> list[Expectation]:
-    """Return what is expected of the leases that can be compared: those for which nothing is being done."""
+    """Return the expectations for the leases that can be compared: those without an order under way."""
     found = []
     for lease_id, lease in leases.by_id.items():
         presence = _presence(lease)
@@ -126,20 +126,20 @@ def expectations(leases: Leases) -> list[Expectation]:
 
 
 def _presence(lease: Lease) -> Presence | None:
-    """Return how much of a lease should be in the cloud, or None if that cannot be said.
+    """Return how much of a lease should be in the cloud, or None if this is undetermined.
 
-    Of a lease that is being prepared it cannot: its start makes all of it, step by step, and following the plan before
-    the lease begins would let its servers in too early. What is lost in the minutes until then is found by the first
-    comparison after its start.
+    It is undetermined while a lease is prepared: its start creates everything step by step, and following the plan
+    before the start would admit its servers too early. The first comparison after the start finds what was lost
+    meanwhile.
     """
     if lease.missing_since is not None:
-        # It goes on without some of its hosts, which others look after.
+        # The lease goes on without some of its hosts, which the engine replaces.
         return None
     if lease.state is LeaseState.ACTIVE and lease.active_since is not None:
         return Presence.RUNNING
     if lease.state in SUSPENDED_STATES and lease.state is not LeaseState.MIGRATING:
         return Presence.SAVED
-    # What is made ready ahead of a start is in between; of the others there is a trust or a group at most.
+    # A prepared lease is in between. The others have at most a trust or a server group.
     return None if lease.is_prepared or lease.active_since is not None else Presence.WAITING
 
 
@@ -159,13 +159,13 @@ def _order(lease: Lease, leases: Leases) -> Order:
 
 
 def decide(leases: Leases, before: Leases, footprints: Collection[Footprint]) -> dict[str, Action]:
-    """Return what is to be done about leases of which more or less is in the cloud than there should be.
+    """Return the actions for leases with more or less in the cloud than there should be.
 
-    Leases for which something is being done, or that changed while the cloud was looked at, are left alone: what was
-    seen of them need not be what exists now.
+    Leases with an order under way are left alone, and so are leases that changed while the cloud was examined: what was
+    seen of them may be out of date.
 
-    :param before: the leases before the cloud was looked at
-    :param footprints: what exists in the cloud, looked at in between
+    :param before: the leases before the cloud was examined
+    :param footprints: what exists in the cloud, examined in between
     """
     found = {footprint.lease_id: footprint for footprint in footprints}
     actions = {}
@@ -183,7 +183,8 @@ def _action(lease: Lease | None, footprint: Footprint | None, leases: Leases) ->
         return Action.DESTROY
     has_servers = footprint is not None and footprint.servers != "none"
     if footprint is None and not leases.documents[lease.lease_id].servers:
-        # What remembers the lease is gone. That says nothing of the servers, which its project boots itself.
+        # The record of the lease in the cloud is gone. This says nothing about its servers, which the project boots
+        # itself.
         return Action.ADJUST if lease.active_since is not None else None
     if lease.state is LeaseState.ACTIVE and not has_servers:
         return Action.END
@@ -201,7 +202,7 @@ def _has_its_hosts(lease: Lease, footprint: Footprint, site: Site) -> bool:
 
 
 def compute_hosts(lease: Lease, site: Site) -> frozenset[str]:
-    """Names of the compute hosts that a lease has; addresses are none."""
+    """Return the names of the compute hosts of a lease, without addresses."""
     hosts = (site.hosts[number] for number in lease.holdings[0].assignment)
     return frozenset(host.name for host in hosts if FLOATING_IP not in host.capacity)
 
@@ -212,12 +213,13 @@ def settled(
     before: Leases,
     of_leases_that_are_over: Callable[[Collection[str]], Collection[str]],
 ) -> list[Difference]:
-    """Return the differences that are still worth telling: of leases that have not changed, and left over by ours.
+    """Return the differences that are still valid: of unchanged leases, and leftovers of this service.
 
-    :param of_leases_that_are_over: tells which ids of trusts and reservations are those of leases of ours that are over
+    :param of_leases_that_are_over: returns which of these trust and reservation ids belong to leases of this service
+        that have ended
     """
     known = list(differences)
-    # What a lease that was over in the meantime left when the cloud was looked at, its end has removed since.
+    # If a lease ended meanwhile, its end has removed what the comparison saw of it.
     live = leases.vms().keys() | before.vms().keys()
     over = of_leases_that_are_over({each.reference for each in known if each.kind in _TOLD_BY_THE_STORE} - {""})
     found = []
@@ -232,7 +234,7 @@ def settled(
 
 
 def as_differences(actions: Mapping[str, Action], known: Iterable[Difference]) -> list[Difference]:
-    """Return what decisions are about, as far as nothing of the same lease is known to differ."""
+    """Return the differences behind actions, except for leases of which a difference is already known."""
     told = {each.lease_id for each in known}
     return [
         Difference(*_WHAT_DIFFERS[action][:2], lease_id, lease_id, _WHAT_DIFFERS[action][2])
@@ -242,14 +244,14 @@ def as_differences(actions: Mapping[str, Action], known: Iterable[Difference]) -
 
 
 def count(actions: Mapping[str, Action]) -> Counter[str]:
-    """Return how often what is done."""
+    """Return the number of actions by kind of repair."""
     found = Counter(dict.fromkeys(REPAIRS, 0))
     found.update(_COUNTED_AS[action] for action in actions.values())
     return found
 
 
 def to_adjust(differences: Iterable[Difference]) -> frozenset[str]:
-    """Return the leases of which something is to be made again or changed back by following the plan."""
+    """Return the leases that are repaired by following the plan again."""
     return frozenset(
         each.lease_id
         for each in differences
@@ -260,7 +262,7 @@ def to_adjust(differences: Iterable[Difference]) -> frozenset[str]:
     )
 
 
-#: Things that others, such as Blazar, call the same; the store knows whose they are.
+#: Objects that other services, such as Blazar, name alike; the store knows which are ours.
 _TOLD_BY_THE_STORE = frozenset({Kind.TRUST, Kind.SERVER_GROUP})
 
 _WHAT_DIFFERS = {
@@ -270,7 +272,7 @@ _WHAT_DIFFERS = {
     Action.ADJUST: (Kind.AGGREGATE, Problem.DIFFERENT, "it does not have its hosts"),
 }
 
-#: Something of a lease in these states may exist although it does not run.
+#: States in which a lease may have something in the cloud although it does not run.
 _MAY_EXIST = SUSPENDED_STATES | {
     LeaseState.SUSPENDING,
     LeaseState.RESUMING,

@@ -1,4 +1,4 @@
-"""Compares leases and cloud now and then, and repairs what differs."""
+"""Periodic reconciliation of leases and cloud."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LOG = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """See the module.
+    """The thread that compares leases and cloud at intervals, and repairs the differences.
 
-    :param site: whose leases and hosts are compared
-    :param is_busy: whether something is being done for a lease
-    :param watch: has the driver tell what happens in the cloud
+    :param site: its leases and hosts are compared
+    :param is_busy: returns whether a lease has an order under way
+    :param watch: starts the driver's reports of what happens in the cloud
     """
 
     def __init__(self, site: SitePlan, is_busy: Callable[[str], bool], watch: Callable[[], None]) -> None:
@@ -42,31 +42,31 @@ class Reconciler:
         self._watch = watch
         self._repairs = Repairs(site.driver, site.engine, site.work, is_busy)
         self._pool_lock = Lock()
-        #: Held while leases and cloud are compared.
+        #: Held during a comparison.
         self._comparing = Lock()
-        #: Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests.
+        #: Takes in hosts that an operator has added to the pool in the cloud. None leaves this to requests.
         self.discover: Callable[[], None] | None = None
         self._is_watched = False
         self._worker = Worker("reconcile", self._reconcile_now_and_then, site.options.reconcile_interval)
 
     def start(self) -> None:
-        """Compare and repair from now on, at first before the driver tells anything."""
+        """Start comparing and repairing; the driver reports nothing before the first comparison."""
         self._worker.start()
 
     def ask_to_stop(self) -> None:
-        """Begin no other comparison."""
+        """Begin no further comparison."""
         self._worker.ask_to_stop()
 
     def join(self) -> None:
-        """Wait for the comparison that is being made, if any."""
+        """Wait until the thread has ended."""
         self._worker.join()
 
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
-        """Compare intents, leases and cloud, and repair what differs.
+        """Compare intents, leases and cloud, and repair the differences.
 
-        One comparison waits for another: the older would take back what the newer has found.
+        Comparisons run one at a time: an older one would undo what a newer one has found.
 
-        :param dry_run: whether nothing is repaired
+        :param dry_run: only report the differences
         """
         with self._comparing:
             return self._compare(dry_run=dry_run)
@@ -76,7 +76,7 @@ class Reconciler:
         with self._site.lock:
             before, pool = self._leases(), [host.name for host in self._site.records.hosts.values()]
         expected = expectations(before)
-        # The cloud may take its time; the plan goes on meanwhile.
+        # The cloud may be slow, so the lock is not held and the plan goes on.
         footprints = list(self._site.driver.footprints())
         found = self._site.driver.differences(expected, before.vms(), pool)
         with self._site.lock if dry_run else self._site.transaction():
@@ -94,7 +94,7 @@ class Reconciler:
         return Reconciliation(tuple(differences), dict(repaired))
 
     def _leases(self) -> Leases:
-        """The live leases as they are now."""
+        """Return the live leases as they are now."""
         intents = self._site.work.intents.open_intents()
         live = {lease.lease_id: lease for lease in self._site.engine.live_leases()}
         begun = {intent.lease_id for intent in intents}
@@ -104,10 +104,10 @@ class Reconciler:
         return Leases(live, documents, self._site.engine.site, frozenset(busy), stuck_leases(intents, now), now)
 
     def _repair(self, expected: Mapping[str, Expectation], differences: Collection[Difference]) -> Counter[str]:
-        """Do what no operation does: of suspended leases, of server groups, and of what is left over."""
+        """Repair what no operation repairs: suspended leases, server groups, and leftovers."""
         repaired: Counter[str] = Counter()
         with self._site.lock:
-            # So that nothing of it is resumed meanwhile.
+            # The lock keeps suspended leases from resuming meanwhile.
             repaired["repaired"] += self._repairs.remember(expected, differences)
         groups = self._repairs.new_groups(differences)
         if groups:
@@ -123,7 +123,7 @@ class Reconciler:
         return repaired
 
     def _reconcile_now_and_then(self) -> float:
-        """Look whether leases and cloud still agree, the first time before the driver tells anything."""
+        """Reconcile, and start the driver's reports after the first time."""
         try:
             self._try_to_reconcile()
         except EngineUnavailableError:
@@ -133,7 +133,7 @@ class Reconciler:
         return self._site.options.reconcile_interval
 
     def _begin_to_watch(self) -> None:
-        """Have the driver tell what happens. An engine that hears nothing must not lead."""
+        """Start the driver's reports. Without them the engine must not lead, so a failure breaks it."""
         try:
             self._watch()
             self._is_watched = True
@@ -143,7 +143,7 @@ class Reconciler:
             self._worker.ask_to_stop()
 
     def follow_pool(self) -> None:
-        """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
+        """Reserve the hosts of the pool for leases in the cloud. The next comparison retries what fails."""
         with self._pool_lock:
             with self._site.lock:
                 names = [host.name for host in self._site.records.hosts.values()]
@@ -153,7 +153,7 @@ class Reconciler:
                 LOG.exception("the cloud could not be told which hosts are for leases; it is tried again")
 
     def _try_to_reconcile(self) -> None:
-        """Compare and repair; a cloud that does not answer keeps nobody from planning."""
+        """Compare and repair. A cloud that does not answer does not stop the planning."""
         if self.discover is not None:
             self.discover()
         self.follow_pool()

@@ -1,4 +1,4 @@
-"""Does what a comparison of leases and cloud has found necessary."""
+"""Carries out the repairs that a comparison of leases and cloud has found necessary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lease_scheduler.service.unit_of_work import UnitOfWork
 
 LOG = logging.getLogger(__name__)
 
-#: The trust of a lease is gone.
+#: Event type: the trust of a lease is gone.
 TRUST_MISSING = "lease.event.trust_missing"
 _NO_TRUST = (
     "its trust is gone: what runs goes on, and none of its servers can be booted, unshelved or saved; "
@@ -35,10 +35,10 @@ _WHAT_IS_GONE = {
 
 
 class Repairs:
-    """See the module.
+    """Repairs the differences between leases and cloud, and reports those that it cannot repair.
 
-    :param engine: whose leases they are
-    :param is_busy: whether something is being done for a lease
+    :param engine: the engine of the leases
+    :param is_busy: returns whether a lease has an order under way
     """
 
     def __init__(self, driver: Driver, engine: Engine, work: UnitOfWork, is_busy: Callable[[str], bool]) -> None:
@@ -46,17 +46,17 @@ class Repairs:
         self._engine = engine
         self._work = work
         self._is_busy = is_busy
-        # Leases that lack capacity which somebody else has taken; of degraded ones an earlier engine has told.
+        # Leases whose capacity others have taken. An earlier engine has reported those that are already degraded.
         self._short = {lease_id for lease_id, document in work.documents.items() if document.degraded}
-        # Leases whose trust is gone.
+        # Leases whose trust is gone and has been reported.
         self._untrusted: frozenset[str] = frozenset()
-        # Servers on hosts for leases that no lease explains.
+        # Names of reported servers that are on hosts for leases, but belong to no lease.
         self._intruding: frozenset[str] = frozenset()
 
     # -- within a transaction --------------------------------------------------------------------------------
 
     def plan(self, actions: Mapping[str, Action], differences: Iterable[Difference]) -> Counter[str]:
-        """Have done what operations do; return how much of what."""
+        """Order the repairs that operations do, and return their numbers by kind."""
         differences = list(differences)
         counts: Counter[str] = Counter()
         for lease_id, action in actions.items():
@@ -84,7 +84,7 @@ class Repairs:
         self._work.intents.begin(Operation(OperationKind.ADJUST, lease_id, lease.holdings[0].assignment, now, now))
 
     def _tell_of_lost_capacity(self, taken: Mapping[str | None, Difference]) -> None:
-        """Capacity of a lease that somebody else has is told of as a failed host is, until it is held again."""
+        """Report capacity that others have taken like a failed host, until the lease holds it again."""
         for lease_id, difference in taken.items():
             lease = None if lease_id is None else self._engine.lease(lease_id)
             if lease is None or lease.lease_id in self._short:
@@ -106,7 +106,7 @@ class Repairs:
                 self._work.hosts_whole(lease)
 
     def _tell_of_lost_trusts(self, differences: Iterable[Difference]) -> None:
-        """Only the owner of a lease can give a trust, so they are told once that it is gone."""
+        """Report a lost trust once. Only the user who created the lease can give a new one."""
         lost = {each.lease_id for each in differences if each.kind is Kind.TRUST and each.problem is Problem.MISSING}
         untrusted = frozenset(each for each in lost if each is not None)
         for lease_id in sorted(untrusted - self._untrusted):
@@ -129,7 +129,9 @@ class Repairs:
     # -- outside of one ----------------------------------------------------------------------------------------
 
     def remember(self, expectations: Mapping[str, Expectation], differences: Iterable[Difference]) -> int:
-        """Have suspended leases remembered; the caller sees to it that none of them is resumed meanwhile.
+        """Restore the records of suspended leases in the cloud, and return their number.
+
+        The caller ensures that none of them is resumed meanwhile.
 
         :param expectations: by lease
         """
@@ -158,7 +160,7 @@ class Repairs:
         return made
 
     def follow_groups(self, made: Mapping[str, Mapping[str, str]]) -> list[str]:
-        """Have leases have their new server groups, within a transaction; return those that nobody wants any more."""
+        """Assign new server groups to leases, within a transaction; return the groups that are not needed."""
         unwanted: list[str] = []
         for lease_id, groups in made.items():
             document, lease = self._work.documents.get(lease_id), self._engine.lease(lease_id)
@@ -174,7 +176,7 @@ class Repairs:
 
 
 def _with_groups(document: LeaseDocument, gone: set[str]) -> dict[str, Any]:
-    """What a driver needs to make groups for the reservations that have lost theirs."""
+    """Return the document that a driver needs to make groups for the reservations that have lost theirs."""
     return {
         "trust_id": document.trust_id,
         "reservations": [

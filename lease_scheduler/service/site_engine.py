@@ -1,4 +1,4 @@
-"""The engine of a site while it leads: every step is written in one transaction, then carried out."""
+"""The engine of a site while it leads: each step is written in one transaction, then carried out."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from lease_scheduler.service.timer import Timer
 
 
 class SiteEngine(SitePlan):
-    """Serves requests and does what is due, until it is closed or broken.
+    """The plan of a site with its threads: serves requests and does what is due, until closed or broken.
 
-    Its arguments are those of the plan.
+    For its arguments see ``SitePlan``.
 
-    :ivar reports: is told what happens in the cloud
+    :ivar reports: receives events from the cloud
     """
 
     def __init__(
@@ -56,16 +56,16 @@ class SiteEngine(SitePlan):
         self._reconciler = Reconciler(self, self._is_busy, self._watch)
 
     def start(self, observer: Observer | None = None) -> None:
-        """Repair what does not agree, go on with what was begun, and do what is due from now on.
+        """Reconcile with the cloud, resume open orders, and do what is due from now on.
 
-        :param observer: is told what the cloud sees by itself
+        :param observer: notified of what the cloud reports by itself
         """
         with self.lock:
             for intent in self.work.intents.open_intents():
                 self._executor.submit(order_of(intent, self.work, self.engine.site))
         self._ends.start(self.engine.live_leases())
         self._observer = observer
-        # What is due does not wait for a cloud that takes its time to be compared.
+        # A comparison with a slow cloud must not delay what is due.
         self._timer.start()
         self._reconciler.start()
         if self.options.announce_horizon:
@@ -73,31 +73,31 @@ class SiteEngine(SitePlan):
         self._images_on_their_way.start()
 
     def close(self) -> None:
-        """Finish what is being done at this moment and stop."""
+        """Finish the current work and stop."""
         self.stop()
         self._reconciler.ask_to_stop()
         self._announcer.stop()
         self._ends.stop()
         self._images_on_their_way.stop()
-        # It may be about to start the driver.
+        # The reconciler may be about to start the driver.
         self._reconciler.join()
         self.driver.stop()
         self._executor.stop()
         self._timer.join()
 
     def wake(self) -> None:
-        """Have the planner look whether something is due."""
+        """Make the timer check whether something is due."""
         self._timer.wake()
 
     def ask_again(self, lease_id: str | None, host: str | None) -> None:
-        """Something happened to servers of a lease, or on a host, that may be waited for."""
+        """Ask the cloud again about orders that wait for servers of this lease or on this host."""
         self._executor.ask_again(lease_id, host)
 
     # -- what leases and cloud have in common ----------------------------------------------------------------
 
     @property
     def discover(self) -> Callable[[], None] | None:
-        """Takes in hosts that somebody has put into the pool in the cloud; none to leave that to requests."""
+        """Takes in hosts that an operator has added to the pool in the cloud. None leaves this to requests."""
         return self._reconciler.discover
 
     @discover.setter
@@ -105,14 +105,14 @@ class SiteEngine(SitePlan):
         self._reconciler.discover = discover
 
     def reconcile(self, *, dry_run: bool = False) -> Reconciliation:
-        """Compare intents, leases and cloud, and repair what differs.
+        """Compare intents, leases and cloud, and repair the differences.
 
-        :param dry_run: whether nothing is repaired
+        :param dry_run: only report the differences
         """
         return self._reconciler.reconcile(dry_run=dry_run)
 
     def follow_pool(self) -> None:
-        """Have the cloud keep the hosts of the pool for leases; what fails is tried again at the next comparison."""
+        """Reserve the hosts of the pool for leases in the cloud. The next comparison retries what fails."""
         self._reconciler.follow_pool()
 
     def _watch(self) -> None:

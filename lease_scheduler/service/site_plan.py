@@ -1,4 +1,4 @@
-"""The plan of a site in memory, and the transactions in which it changes together with the store."""
+"""The in-memory plan of a site, and the transactions that change it together with the store."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ from lease_scheduler.store.sql.faults import FULL, is_full
 LOG = logging.getLogger(__name__)
 
 
-#: Real seconds for which whoever asks for metrics waits for the engine; the plan of a moment ago will do.
+#: Real seconds that a request for metrics waits for the engine before it gets the previous observation.
 _MOMENT = 0.5
 
-#: Real seconds after which a step is told of as one that may hang.
+#: Real seconds after which a running step is reported as possibly hanging.
 _LONG_STEP = 5.0
 
-#: How the store says that a host is out of service until somebody brings it back.
+#: Value in the store for an outage without a known end.
 _FOR_GOOD = 2**62
 
 
 class SitePlan(ABC):
-    """Restores the plan from the store, and keeps both alike: every change is written, then handed on.
+    """Base of the site engine: restores the plan from the store and keeps the two equal.
 
-    A step that cannot be written leaves it broken: what it holds in memory may differ from the store, so it is thrown
-    away and another one is built from the store.
+    Every change is first written, then carried out. When a step cannot be written, memory and store may differ. The
+    plan is then broken: it is discarded, and a new one is built from the store.
 
-    :param store: taken over by the caller
-    :param policies: what they learn is kept by family and name
-    :param on_broken: told once when it breaks
-    :param metrics: where what happens is counted
-    :ivar lock: held by whoever reads or changes the plan
-    :ivar changed: told when it is closed or broken, and whenever something is to be done
+    :param store: the caller has taken it over
+    :param policies: what they learn is stored by family and name
+    :param on_broken: called once when the plan breaks
+    :param metrics: counts events
+    :ivar lock: hold it to read or change the plan
+    :ivar changed: notified when the plan is closed or broken, and whenever there is something to do
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class SitePlan(ABC):
         self.changed = Condition(self.lock)
         self._closed = False
         self._broken = False
-        #: Real instant at which the present step began.
+        #: Real instant at which the current step began.
         self._begun: float | None = None
-        #: Whether everything is done that is due because of the present block.
+        #: Whether everything that the current block made due has been done.
         self._is_settled = True
         snapshot = store.load()
         self.work = UnitOfWork(snapshot.next_intent)
@@ -98,7 +98,7 @@ class SitePlan(ABC):
         #: What policies have learnt, by (family, name).
         self._learnt = {key: dict(entries) for key, entries in snapshot.policy_state.items()}
         for family, policy in self._policies.items():
-            # A policy that served an engine that broke may have learnt what was never written.
+            # Its policies may have served an engine that broke, and learnt what was never written.
             policy.restore(self._learnt.get((family, policy.name), {}))
         self.engine = Engine(
             self.planner,
@@ -129,12 +129,12 @@ class SitePlan(ABC):
             [operation for operation in current.values() if operation is not None],
             snapshot.next_sequence,
             outages,
-            # Which of them are dead the driver tells when it begins; what runs must not be moved before.
+            # The driver reports dead hosts when it starts. Until then running leases must not be moved.
             closed=outages,
             lateness=snapshot.lateness,
             cached=snapshot.cached_images,
         )
-        #: Tells projects that their leases end soon.
+        #: Notifies projects that their leases end soon.
         self.before_end = Reminders(
             BeforeEnd(
                 self.work,
@@ -149,32 +149,32 @@ class SitePlan(ABC):
 
     @property
     def is_broken(self) -> bool:
-        """Whether it can do nothing any more."""
+        """Whether the plan is broken and can do nothing any more."""
         return self._broken
 
     @contextmanager
     def request(self, context: Mapping[str, Any]) -> Iterator[None]:
-        """Run the block as a request that changes something: in time, in one transaction, refused in plain words.
+        """Run the block as a request that changes something: one transaction, with refusals put into plain words.
 
-        :param context: of the request; ``expires`` is the real instant after which nobody waits for the answer, and
-            with ``sees_site`` refusals name hosts
+        :param context: the context of the request. ``expires`` is the real instant after which the caller no longer
+            waits for the answer; with ``sees_site``, refusals name hosts
         :raises RefusedError: the block refuses the request
-        :raises EngineUnavailableError: as in ``transaction``
+        :raises EngineUnavailableError: as in ``transaction``, or the request has expired
         """
         with self._transaction(context.get("expires"), follows=True), refusals(context):
             yield
 
     @contextmanager
     def inquiry(self, context: Mapping[str, Any]) -> Iterator[None]:
-        """Run the block as a request that only looks at the plan: ``request`` without a step afterwards."""
+        """Run the block as a request that only reads the plan: like ``request``, without a step afterwards."""
         with self._transaction(context.get("expires"), follows=False), refusals(context):
             yield
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do what is due, then what the block does, then what is due because of it; write all of it, then carry it out.
+        """Do what is due, run the block, do what it made due; write all of it, then carry it out.
 
-        A refusal raised by the block leaves the plan as it was, so what was due is written all the same.
+        If the block raises a refusal, it has left the plan unchanged. What was due before it is still written.
 
         :raises EngineUnavailableError: the engine is closed or broken, or the store could not be written
         """
@@ -190,19 +190,19 @@ class SitePlan(ABC):
             pass
 
     def settle(self) -> None:
-        """Do what is due because of the block now instead of after it, where its answer depends on that.
+        """Do what the block made due now instead of after the block.
 
-        The block must not change the plan any more.
+        For blocks whose answer depends on it. The block must not change the plan afterwards.
         """
         self.engine.step()
         self._is_settled = True
 
     @contextmanager
     def _transaction(self, expires: float | None, *, follows: bool) -> Iterator[None]:
-        """See ``transaction``.
+        """Run a transaction, see ``transaction``.
 
-        :param expires: real instant after which the block must not be run, because nobody waits for it any more
-        :param follows: whether something may be due because of the block
+        :param expires: real instant after which the block must not run, as its caller no longer waits
+        :param follows: whether the block may make something due
         """
         with self.lock:
             if self.is_over:
@@ -213,7 +213,7 @@ class SitePlan(ABC):
             began = time.perf_counter()
             self._begun = time.monotonic()
             try:
-                # A clock that is set back must not take the plan along.
+                # A clock that is set back must not take the plan back with it.
                 self.work.now = max(self.work.now, self.clock.now())
                 self.engine.step()
                 self._replacements.offer()
@@ -241,7 +241,7 @@ class SitePlan(ABC):
                 raise refused
 
     def problem(self) -> str | None:
-        """Return what keeps this engine from working at present, or None; never waits for long."""
+        """Return what keeps this engine from working at present, or None. Never waits for the lock."""
         if self._broken:
             return "the engine builds its plan anew"
         begun = self._begun
@@ -250,7 +250,7 @@ class SitePlan(ABC):
         return None
 
     def _note_outages(self) -> None:
-        """Keep which hosts are out of service, so that it is known after a restart."""
+        """Write which hosts are out of service, so that this survives a restart."""
         outages = self.engine.outages
         for host in list(self.records.hosts.values()):
             until = outages[host.name][1] or _FOR_GOOD if host.name in outages else None
@@ -258,7 +258,7 @@ class SitePlan(ABC):
                 self.records.put_host(replace(host, out_until=until))
 
     def look(self) -> Observation | None:
-        """The present state of the site for metrics; an earlier one while the engine is busy."""
+        """Return the state of the site for metrics, or an earlier one while the engine is busy."""
         if self.lock.acquire(timeout=_MOMENT):
             try:
                 self._seen = Observation(
@@ -301,23 +301,23 @@ class SitePlan(ABC):
 
     @abstractmethod
     def _carry_out(self, changes: StoreChanges, orders: Sequence[Order]) -> None:
-        """Have done and told what was written."""
+        """Carry out and announce what was written."""
 
     @abstractmethod
     def _bring(self, transfer: Transfer) -> None:
-        """Have an image brought to a host."""
+        """Start bringing an image to a host."""
 
     def _take_learnt(self) -> None:
-        """Write what policies have learnt since the last time."""
+        """Write what policies have learnt since the last call."""
         for family, policy in self._policies.items():
             for subject, learnt in policy.take_changes().items():
                 self.work.changes.policy_state[family, policy.name, subject] = learnt
                 self._learnt.setdefault((family, policy.name), {})[subject] = learnt
 
     def take_over(self, options: ServiceOptions, replace_policies: ReplacePolicies) -> None:
-        """Go on with other options and policies; what policies have learnt is not lost.
+        """Switch to other options and policies, keeping what policies have learnt.
 
-        :param replace_policies: told what policies have learnt
+        :param replace_policies: called with what policies have learnt
         :raises EngineUnavailableError: the engine is closed or broken
         """
         with self.transaction():
@@ -327,17 +327,17 @@ class SitePlan(ABC):
 
     @property
     def is_over(self) -> bool:
-        """Whether it was stopped or is broken."""
+        """Whether the plan was stopped or is broken."""
         return self._closed or self._broken
 
     def stop(self) -> None:
-        """Take no further step."""
+        """Take no further steps."""
         with self.lock:
             self._closed = True
             self.changed.notify_all()
 
     def break_off(self) -> None:
-        """Take no further step, because memory and store may differ."""
+        """Take no further steps, because memory and store may differ."""
         with self.lock:
             self._broken = True
             self.changed.notify_all()
@@ -351,19 +351,19 @@ class SitePlan(ABC):
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def change_site(self) -> None:
-        """Have the plan follow the hosts and addresses of the records."""
+        """Bring the plan up to date with the hosts and addresses in the records."""
         self.records.number(self.store.units, self.engine.change_site(self.records.site()))
 
     def adjust(self, lease: Lease) -> None:
-        """Have the cloud follow a change of a lease whose VMs run."""
+        """Make the cloud follow a change of a lease whose servers run."""
         assignment = lease.holdings[0].assignment
         now = self.work.now
         self.work.intents.begin(Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now))
 
     def pool(self, *, hides_private: bool = False) -> Pool:
-        """What there is to choose from.
+        """Return the hosts, addresses and flavors that requests can choose from.
 
-        :param hides_private: whether private properties of hosts are as if there were none of them
+        :param hides_private: whether queries find no private properties of hosts
         """
         return Pool(
             tuple(self.records.hosts.values()),

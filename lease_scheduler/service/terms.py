@@ -1,4 +1,4 @@
-"""From what tenants ask for to the terms that are planned with."""
+"""Translation of a lease document into terms to plan with."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lease_scheduler.service.known_images import KnownImages
 
 @dataclass(frozen=True)
 class Pool:
-    """What there is to choose from, for queries of properties.
+    """The hosts, addresses and flavors that requests can choose from.
 
     :ivar hosts: the compute hosts
     :ivar floating_ips: the addresses
-    :ivar flavors: resources and traits by flavor id, as the cloud knows them
-    :ivar images: sizes of disk images; none if they are not brought ahead
-    :ivar hidden: names of properties that queries find nowhere
+    :ivar flavors: resources and traits by flavor id, as the cloud reports them
+    :ivar images: sizes of disk images; None if images are not brought to hosts ahead
+    :ivar hidden: names of properties that queries never find
     """
 
     hosts: Sequence[HostRecord]
@@ -37,7 +37,7 @@ class Pool:
     hidden: frozenset[str] = frozenset()
 
     def matching(self, *queries: Query) -> frozenset[str] | None:
-        """Names of the hosts that satisfy every query; none if there is no condition."""
+        """Return the names of the hosts that satisfy every query, or None if there is no condition."""
         conditions = [query for query in queries if query != ANYTHING]
         if not conditions:
             return None
@@ -52,7 +52,7 @@ class Pool:
 
 
 def facts(host: HostRecord) -> dict[str, str]:
-    """What may be asked of a host: what the cloud says of it, and what operators added."""
+    """Return the facts that a query can test: those from the cloud and the properties set by operators."""
     own = {
         "id": host.host_id,
         "hypervisor_hostname": host.name,
@@ -70,9 +70,9 @@ def facts(host: HostRecord) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is planned with.
+    """The terms of a lease, ready to be planned.
 
-    :ivar least: per node set the fewest VMs that will do
+    :ivar least: for each node set, the fewest nodes that suffice
     """
 
     request: LeaseRequest
@@ -81,9 +81,9 @@ class Terms:
 
 
 def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = None) -> Terms:
-    """The terms of a lease document (see ``api.views.lease`` for its keys).
+    """Return the terms of a lease document (see ``api.views.lease`` for its keys).
 
-    :param submitted: when the lease was first asked for, if that is not now
+    :param submitted: when the lease was first requested; None means now
     :raises InvalidValueError: naming the key
     """
     kind = LeaseKind(lease["kind"])
@@ -109,7 +109,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
     if pool.images is not None and servers:
         node_sets = [replace(each, boots=pool.images.boots(servers, number)) for number, each in enumerate(node_sets)]
     start, duration = _interval(lease, kind, now)
-    # The simulator suspends unless it is told otherwise; the service shelves.
+    # The simulator suspends by default; the service shelves.
     asked = {**lease, "preemption_mode": lease.get("preemption_mode") or PreemptionMode.SHELVE.value}
     request = LeaseRequest(
         lease_id=lease["id"],
@@ -135,7 +135,7 @@ def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = N
 
 
 def _terms_shown(reservation: Document, pool: Pool) -> dict[str, Any]:
-    """What is shown of a reservation: what was asked for; of a flavor also what it consists of, as Blazar does."""
+    """Return the terms to show for a reservation; for a flavor also its resources, as Blazar does."""
     terms = {key: value for key, value in reservation.items() if key not in ("id", "resource_type")}
     flavor = pool.flavors.get(reservation.get("flavor_id", ""))
     if reservation["resource_type"] != "flavor:instance" or flavor is None:
@@ -153,10 +153,10 @@ def _terms_shown(reservation: Document, pool: Pool) -> dict[str, Any]:
 
 
 def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, int]:
-    """When a lease starts, if that is said, and how long it lasts."""
+    """Return the start of a lease, or None if it is not given, and its duration."""
     start, end, duration = lease.get("start"), lease.get("end"), lease.get("duration")
     if kind.has_start:
-        # "now" was some moment ago when the engine gets to it.
+        # Time has passed since the client wrote "now".
         start = now if start is None else max(start, now)
     if end is not None and duration is None:
         duration = end - (now if start is None else start)
@@ -170,7 +170,7 @@ def _interval(lease: Document, kind: LeaseKind, now: int) -> tuple[int | None, i
 
 
 def _node_sets(reservation: Document, pool: Pool, field: str) -> list[tuple[NodeSet, int]]:
-    """The node sets of a reservation, each with the fewest VMs that will do."""
+    """Return the node sets of a reservation, each with the fewest nodes that suffice."""
     resource_type = reservation["resource_type"]
     if reservation.get("nodes"):
         return [
@@ -211,7 +211,7 @@ def _whole_hosts(reservation: Document, pool: Pool) -> tuple[NodeSet, int]:
 def _instances(
     resources: Mapping[str, int], traits: frozenset[str], hosts: frozenset[str] | None, reservation: Document
 ) -> tuple[NodeSet, int]:
-    """Instances: all on one host with affinity, each on one of its own with anti-affinity, else as they fit."""
+    """Return a node set: one host for all with affinity, one host each with anti-affinity, else any hosts."""
     amount, affinity = reservation["amount"], reservation.get("affinity")
     each = {**resources, HOST_SHARE: 1}
     if affinity is True:
@@ -242,9 +242,9 @@ def _addresses(reservation: Document, pool: Pool, field: str) -> list[tuple[Node
 
 
 def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
-    """A node set of a lease document.
+    """Return a node set of a lease document.
 
-    :param field: what its user calls it, for messages
+    :param field: name of the field in messages
     :raises InvalidValueError: naming the key
     """
     hosts = pool.matching(parse_query(nodes.get("properties") or ""))
@@ -261,7 +261,7 @@ def node_set_of(nodes: Document, pool: Pool, field: str) -> NodeSet:
 
 
 def with_count(reservation: Document, nodes: int) -> dict[str, Any]:
-    """The keys of a reservation that say how many VMs it has."""
+    """Return the keys of a reservation that give its number of nodes."""
     if reservation.get("nodes"):
         (node_set,) = reservation["nodes"]
         return {"nodes": [{**node_set, "count": nodes, "least": None}]}
@@ -271,7 +271,7 @@ def with_count(reservation: Document, nodes: int) -> dict[str, Any]:
 
 
 def numbered(document: LeaseDocument, request: LeaseRequest) -> LeaseDocument:
-    """The document with the VMs of each reservation counted, as they were granted."""
+    """Return the document with the granted number of nodes for each reservation."""
     reservations: list[ReservationRecord] = []
     first_set = first_node = 0
     for reservation in document.reservations:
@@ -284,7 +284,7 @@ def numbered(document: LeaseDocument, request: LeaseRequest) -> LeaseDocument:
 
 
 def lease_document(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
-    """A live lease in the words in which it was asked for."""
+    """Return a live lease as a lease document, in the form of a request."""
     request = lease.request
     fixed = lease.kind is LeaseKind.RESERVATION
     return {

@@ -1,4 +1,4 @@
-"""Everything that the engine does in one step, to be written in one transaction and then carried out."""
+"""Everything that the engine does in one step, written in one transaction and then carried out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.service.history import move_of, reason_of
 from lease_scheduler.service.intents import Intents
 from lease_scheduler.service.notifications import document_message, transition_message
 
-#: What is told of money where a lease is over -> of which ends.
+#: Final state -> outcome in the revenue record of the lease.
 _OUTCOMES = {
     LeaseState.DONE: "earned",
     LeaseState.REJECTED: "rejected",
@@ -28,26 +28,26 @@ _OUTCOMES = {
 
 
 class StepClock:
-    """Stands still within a step of the engine, so that what is asked for "now" is not late when it is planned."""
+    """Clock that stands still within a step, so that a request for "now" is not late when it is planned."""
 
     def __init__(self, work: UnitOfWork) -> None:
         self._work = work
 
     def now(self) -> int:
-        """The instant of the step."""
+        """Return the instant of the step."""
         return self._work.now
 
 
 class UnitOfWork:
-    """What is written in one transaction: collected while the engine takes a step, and handed over by ``take``.
+    """The changes of one transaction: collected during a step of the engine, and handed over by ``take``.
 
-    For the engine it is the store of leases and the recorder (``engine.interfaces``). ``intents`` collects what the
-    engine wants of the cloud, into the same transaction. The rest of the service adds notes, messages and documents.
+    The engine uses it as its store and its recorder (``engine.interfaces``). ``intents`` collects the orders to the
+    cloud into the same transaction. The rest of the service adds notes, messages and documents.
 
     :param next_intent: number of the next intent
     :ivar intents: the cloud, and the carrier of images, as the engine sees them
     :ivar leases: live leases by id
-    :ivar documents: what projects say of them, by id
+    :ivar documents: their documents by id
     """
 
     def __init__(self, next_intent: int) -> None:
@@ -55,29 +55,29 @@ class UnitOfWork:
         self.leases: dict[str, Lease] = {}
         self._counts: Counter[str] = Counter()
         self._refusals: Counter[LeaseKind] = Counter()
-        #: Leases whose terms cannot be kept, with what their consumers say of them, until others are offered.
+        #: Leases whose terms cannot be kept, with their documents, until replacements are offered.
         self.lost_terms: dict[str, tuple[Lease, LeaseDocument]] = {}
         self._changes = StoreChanges(0)
         self.intents = Intents(next_intent, lambda: self._changes, self._learn_aggregates, self._has_left)
-        # Those of which nothing has been written yet.
+        # Leases of which nothing has been written yet.
         self._new: set[str] = set()
-        # Those that had come to their end before this engine took over, but are still being removed.
+        # Documents of leases that ended before this engine took over, and are still being removed.
         self._leaving: dict[str, LeaseDocument] = {}
-        #: The message that a lease has come to its end, none if nobody wants to know: of its last value, the one
-        #: before, and its document.
+        #: Returns the message for filters that a lease has ended, or None. Arguments: the last value of the lease, the
+        #: one before, its document.
         self.at_end: Callable[[Lease, Lease | None, LeaseDocument], Message | None] = lambda *_: None
-        #: The instant of the step that is collected.
+        #: The instant of the current step.
         self.now = 0
-        #: What the host of a number has.
+        #: Returns the capacity of a host, by its number.
         self.capacity_of: Callable[[int], Mapping[str, int]] = dict[int, Mapping[str, int]]().__getitem__
 
-        #: What the host of a number is called.
+        #: Returns the name of a host, by its number.
         self.name_of: Callable[[int], str] = str
 
     def restore(
         self, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument], intents: Iterable[Intent]
     ) -> None:
-        """Begin with what a store had kept."""
+        """Start from the contents of a store."""
         self.leases = {lease.lease_id: lease for lease in leases}
         self.documents = {lease_id: documents[lease_id] for lease_id in self.leases}
         self._leaving = {key: document for key, document in documents.items() if key not in self.leases}
@@ -87,11 +87,11 @@ class UnitOfWork:
 
     @property
     def changes(self) -> StoreChanges:
-        """What has been collected."""
+        """The changes collected so far."""
         return self._changes
 
     def document_of(self, lease_id: str) -> LeaseDocument | None:
-        """What a tenant says of a lease that is live or being removed; none if that is not known any more."""
+        """Return the document of a lease that is live or being removed, or None."""
         return self.documents.get(lease_id) or self._leaving.get(lease_id)
 
     def _learn_aggregates(self, lease_id: str, ids: Mapping[str, int]) -> None:
@@ -103,23 +103,23 @@ class UnitOfWork:
         self._leaving.pop(lease_id, None)
 
     def put_document(self, document: LeaseDocument) -> None:
-        """Keep a new value of what a tenant says of a lease."""
+        """Store a new value of a lease's document."""
         self.documents[document.lease_id] = document
         if document.lease_id in self.leases:
             self._changes.leases[document.lease_id] = self.leases[document.lease_id]
 
     def note(self, lease: Lease, reason: str) -> None:
-        """Have something written in the history of a lease that is no change of its state."""
+        """Add an entry to the history of a lease without a change of its state."""
         self._changes.transitions.append(
             Transition(lease.lease_id, self.now, lease.state.value, lease.state.value, reason)
         )
 
     def notify(self, message: Message) -> None:
-        """Have a notification sent."""
+        """Send a notification."""
         self._changes.messages.append(message)
 
     def take(self, now: int) -> tuple[StoreChanges, list[Intent]]:
-        """What is to be written, and the intents in it that are then to be carried out; collecting begins anew."""
+        """Return the changes to write and the intents in them to carry out, and start collecting anew."""
         for lease_id in [key for key, lease in self._changes.leases.items() if self._leaves_something(lease)]:
             self.intents.discard(lease_id, now)
         changes, self._changes = self._changes, StoreChanges(0)
@@ -141,7 +141,7 @@ class UnitOfWork:
         for lease_id in gone:
             self.leases.pop(lease_id, None)
             self.documents.pop(lease_id, None)
-        # What was begun and is over within the same step needs not be written.
+        # An intent that began and ended within this step need not be written.
         over = set(changes.over)
         begun = [intent for intent in changes.begun if intent.intent_id not in over]
         changes.over = sorted(over - {intent.intent_id for intent in changes.begun})
@@ -149,19 +149,19 @@ class UnitOfWork:
         return changes, begun
 
     def take_counts(self) -> tuple[Counter[str], Counter[LeaseKind]]:
-        """What the engine has counted, and how many requests of which kind were refused, since the last call."""
+        """Return the counters of the engine, and the refused requests by kind, since the last call."""
         counts, self._counts = self._counts, Counter()
         refusals, self._refusals = self._refusals, Counter()
         return counts, refusals
 
     def _was_refused(self, lease: Lease) -> bool:
-        """Whether it never was a lease: its consumer is told so by the answer to his request."""
+        """Return whether the request was refused, so that it never was a lease."""
         if lease.state is LeaseState.REJECTED_BY_USER:
             return lease.lease_id in self._new
         return lease.state is LeaseState.REJECTED and lease.started is None
 
     def _revenue(self, lease: Lease) -> list[RevenueRecord]:
-        """What is to be told of money when a lease is over."""
+        """Return the revenue record of a lease that has ended; empty if no price was involved."""
         request, outcome = lease.request, _OUTCOMES.get(lease.state)
         if outcome is None or lease.ended is None or (request.price is None and request.max_price is None):
             return []
@@ -169,12 +169,12 @@ class UnitOfWork:
         return [RevenueRecord(lease.lease_id, project_id, lease.ended, outcome, request.price, request.max_price)]
 
     def _leaves_something(self, lease: Lease) -> bool:
-        """Whether something of a lease that is over may be in the cloud which nothing else removes."""
+        """Return whether an ended lease may have left something in the cloud that no other intent removes."""
         lease_id = lease.lease_id
         if not lease.is_final or self._was_refused(lease):
             return False
         if self.intents.has_touched(lease_id):
-            # Its servers may be gone already; what was held for them is not.
+            # Its servers may be gone already, but the capacity held for them is not.
             return True
         is_removed = self.intents.is_stopping(lease_id) or any(
             intent.lease_id == lease_id and intent.operation is None for intent in self._changes.begun
@@ -184,7 +184,7 @@ class UnitOfWork:
     # -- store (engine.interfaces.Store) ------------------------------------------------------------------
 
     def save(self, lease: Lease) -> None:
-        """Keep a new value of a lease."""
+        """Store a new value of a lease."""
         lease_id = lease.lease_id
         before = self.leases.get(lease_id)
         if before is None:
@@ -212,13 +212,13 @@ class UnitOfWork:
                 self._changes.messages.append(at_end)
 
     def load(self) -> Iterable[Lease]:
-        """Every live lease, in the order of submission."""
+        """Return all live leases, in the order of submission."""
         return sorted(self.leases.values(), key=lambda lease: lease.sequence)
 
     # -- recorder (engine.interfaces.Recorder) ------------------------------------------------------------
 
     def occupied(self, lease: Lease, phase: str, start: int, end: int, assignment: tuple[int, ...]) -> None:
-        """A lease held hosts in ``[start, end)``."""
+        """Record that a lease held hosts in ``[start, end)``."""
         if end <= start:
             return
         document = self.documents[lease.lease_id]
@@ -241,11 +241,11 @@ class UnitOfWork:
         )
 
     def count(self, what: str, number: int = 1) -> None:
-        """Something countable happened."""
+        """Add to a counter."""
         self._counts[what] += number
 
     def hosts_lost(self, lease: Lease, vms: tuple[int, ...], *, replaced: bool) -> None:
-        """Hosts of a running lease failed; its consumer is told what became of them."""
+        """Notify the project that hosts of its running lease failed, and whether they were replaced."""
         document = self.documents[lease.lease_id]
         reservations = tuple(
             replace(
@@ -258,19 +258,19 @@ class UnitOfWork:
             for record in document.reservations
         )
         if replaced:
-            # All that was missing has been found.
+            # A replacement covers everything that was missing.
             reservations = tuple(replace(record, missing_resources=False) for record in reservations)
         self._tell_of_hosts(lease, replace(document, degraded=not replaced, reservations=reservations))
 
     def hosts_whole(self, lease: Lease) -> None:
-        """Hosts of a running lease are back."""
+        """Notify the project that the failed hosts of its running lease are back."""
         document = self.documents[lease.lease_id]
         if document.degraded:
             reservations = tuple(replace(record, missing_resources=False) for record in document.reservations)
             self._tell_of_hosts(lease, replace(document, degraded=False, reservations=reservations))
 
     def waits_with_saved_work(self, lease: Lease) -> None:
-        """The saved memory of a lease cannot be brought back for now; its owner is told."""
+        """Notify the project that its lease cannot resume for now, as its saved state is on a failed host."""
         document = self.documents[lease.lease_id]
         known = self.leases.get(lease.lease_id)
         if known is not None and known.state is lease.state:
@@ -280,11 +280,11 @@ class UnitOfWork:
             self._tell_of_hosts(lease, replace(document, degraded=True))
 
     def terms_lost(self, lease: Lease) -> None:
-        """The terms of a lease that has not begun cannot be kept."""
+        """Note that the terms of a lease that has not started cannot be kept."""
         self.lost_terms[lease.lease_id] = (lease, self.documents[lease.lease_id])
 
     def breached(self, lease: Lease, breach: Breach) -> None:
-        """A term of a lease was not kept."""
+        """Record a breach of a lease."""
         self._changes.breaches.append(BreachRecord(self.documents[lease.lease_id].project_id, breach))
 
     def _tell_of_hosts(self, lease: Lease, document: LeaseDocument) -> None:

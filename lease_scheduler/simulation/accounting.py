@@ -1,6 +1,6 @@
-"""What probes write down in a run: statistics of leases and of the run, and counters over time (haizea F43).
+"""Records of probes: statistics of leases and of the run, and counters over time (haizea F43).
 
-After Haizea's accounting (Sotomayor 2010, section 4.5).
+They follow Haizea's accounting (Sotomayor 2010, section 4.5).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Value = str | int | float
 
 
 class Average(Enum):
-    """What stands next to each value of a counter."""
+    """The kind of average that accompanies each value of a counter."""
 
-    #: Nothing.
+    #: No average.
     NONE = "none"
-    #: The mean of the values so far, however long each of them held.
+    #: The mean of the values so far, regardless of how long each of them held.
     NORMAL = "normal"
     #: The mean since the counter's first entry, each value weighted by the time for which it held.
     TIME_WEIGHTED = "time-weighted"
@@ -36,7 +36,7 @@ class Entry:
     """A counter has this value from an instant on.
 
     :ivar instant: seconds from the run's zero
-    :ivar lease_id: the lease that changed it, none if no single one did
+    :ivar lease_id: the lease that changed the value; None if no single lease did
     """
 
     instant: int
@@ -48,10 +48,10 @@ class Entry:
 class Counter:
     """A quantity that changes at instants.
 
-    Of several values of one instant the last one counts, and one that is equal to the value before it is not kept.
+    The last of several values at one instant counts. A value that equals the one before it is not kept.
 
-    :ivar average: what stands next to each value
-    :ivar entries: in the order of their instants
+    :ivar average: the kind of average
+    :ivar entries: the entries, in the order of their instants
     """
 
     average: Average = Average.NONE
@@ -63,9 +63,9 @@ class Counter:
         return self.entries[-1].value if self.entries else 0
 
     def put(self, instant: int, value: float, lease_id: str | None = None) -> None:
-        """Have another value from an instant on.
+        """Set the value from an instant on.
 
-        :raises InvalidValueError: the instant is before the last one, or the value is no number
+        :raises InvalidValueError: the instant is before the last one, or the value is not a finite number
         """
         if not math.isfinite(value):
             raise InvalidValueError("value", f"must be a finite number, not {value}")
@@ -77,11 +77,11 @@ class Counter:
             self.entries.append(Entry(instant, value, lease_id))
 
     def add(self, instant: int, amount: float = 1, lease_id: str | None = None) -> None:
-        """Have a value that is higher by an amount from an instant on."""
+        """Increase the value by an amount from an instant on."""
         self.put(instant, self.value + amount, lease_id)
 
     def averages(self) -> list[float]:
-        """The average at each entry; of a counter without averages, none."""
+        """Return the average at each entry; an empty list for a counter without averages."""
         if self.average is Average.NONE or not self.entries:
             return []
         values = [float(entry.value) for entry in self.entries]
@@ -94,10 +94,10 @@ class Counter:
 
 @dataclass
 class Accounting:
-    """Everything that the probes of a run wrote down.
+    """All records of the probes of a run.
 
-    :ivar attributes: what says which run it was, e.g. ``profile``
-    :ivar counters: by name
+    :ivar attributes: attributes that identify the run, e.g. ``profile``
+    :ivar counters: counters by name
     :ivar leases: lease id -> statistic -> value
     :ivar run: statistic of the whole run -> value
     """
@@ -108,25 +108,25 @@ class Accounting:
     run: dict[str, Value] = field(default_factory=dict)
 
     def create_counter(self, name: str, average: Average = Average.NONE) -> Counter:
-        """A new counter.
+        """Create a counter.
 
-        :raises InvalidValueError: there is one of that name
+        :raises InvalidValueError: there is a counter with this name
         """
         if name in self.counters:
             raise InvalidValueError("counter", f"two probes have a counter {name!r}; leave one of them out")
         return self.counters.setdefault(name, Counter(average))
 
     def set_lease(self, lease_id: str, values: Mapping[str, Value | None]) -> None:
-        """Set statistics of a lease; those that are none are passed over.
+        """Set statistics of a lease, except those that are None.
 
-        :raises InvalidValueError: a value that no file can hold
+        :raises InvalidValueError: a value is neither a text nor a finite number
         """
         self.leases.setdefault(lease_id, {}).update(_checked(values))
 
     def set_run(self, values: Mapping[str, Value | None]) -> None:
-        """Set statistics of the run; those that are none are passed over.
+        """Set statistics of the run, except those that are None.
 
-        :raises InvalidValueError: a value that no file can hold
+        :raises InvalidValueError: a value is neither a text nor a finite number
         """
         self.run.update(_checked(values))
 

@@ -1,6 +1,4 @@
-"""Injection: the leases of further workloads, merged into a base workload (haizea F27; Sotomayor 2010, appendix
-A.3.1).
-"""
+"""Merges the leases of further workloads into a base workload (haizea F27; Sotomayor 2010, appendix A.3.1)."""
 
 from __future__ import annotations
 
@@ -10,16 +8,16 @@ from dataclasses import replace
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
-#: What is added to the ids of the first injected workload, once more for each further one (haizea, section 1.3).
+#: Added k times to the ids of the k-th injected workload, as in Haizea.
 ID_OFFSET = 1_000_000
 
 
 def inject(base: Workload, *injected: Workload) -> Workload:
     """Merge workloads by the instant of submission; at equal instants the base comes first, then in the order given.
 
-    The base gives the name and the site. Free attributes are those of all, the base's where they differ. The ids of the
-    k-th injected workload grow by k times 1,000,000; an id that is not a number gets ``+<k times 1,000,000>``
-    at its end.
+    The name and the site are those of the base. The attributes of all workloads are merged; those of the base take
+    precedence. The ids of the k-th injected workload grow by k times 1,000,000. An id that is not a number gets the
+    suffix ``+<k times 1,000,000>``.
 
     :raises InvalidValueError: two leases would have the same id
     """

@@ -1,6 +1,6 @@
-"""What a run achieved: waits, slowdowns, completion, utilisation, counts (haizea F82-F84).
+"""Metrics of a run: waits, slowdowns, completion, utilisation and counts (haizea F82-F84).
 
-Pure functions of a ``RunResult`` or of its leases. Instants that are returned count from the run's zero.
+They are pure functions of a ``RunResult`` or of its leases. Returned instants are relative to the run's zero.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lease_scheduler.model.states import FINAL_STATES, LeaseState
 from lease_scheduler.simulation.result import Phase, RunResult
 from lease_scheduler.simulation.step_function import StepFunction
 
-#: Share of the first measurements, and of the time until the last submission, in which the site fills up.
+#: Share of the first measurements, and of the time until the last submission, to leave out while the site fills up.
 RAMP_UP = 0.05
 
 _HOUR = 3_600
@@ -30,18 +30,18 @@ _UNMEASURED = math.nan
 
 @dataclass(frozen=True)
 class LeaseCounts:
-    """How many leases came to which end.
+    """Numbers of leases by outcome.
 
-    Requested are as many as rejected, done, cancelled, failed and unfinished together.
+    ``requested`` is the sum of rejected, done, cancelled, failed and unfinished.
 
-    :ivar requested: all of them
-    :ivar accepted: those that were not rejected
-    :ivar rejected: turned down, by the provider or by the user
-    :ivar rejected_by_user: those of them whose quote the user turned down
-    :ivar done: delivered in full
-    :ivar cancelled: ended before its time by somebody
-    :ivar failed: given up
-    :ivar unfinished: still alive when the run was cut
+    :ivar requested: all leases
+    :ivar accepted: leases that were not rejected
+    :ivar rejected: leases rejected by the provider or by the user
+    :ivar rejected_by_user: rejected leases whose quote the user declined
+    :ivar done: leases delivered in full
+    :ivar cancelled: leases ended early by a request
+    :ivar failed: leases that the engine gave up
+    :ivar unfinished: leases still live when the run was cut
     """
 
     requested: int
@@ -56,12 +56,12 @@ class LeaseCounts:
 
 @dataclass(frozen=True)
 class Measurements:
-    """Columns, all of the same length, of the leases that count in means and correlations, in order of submission.
+    """The leases that count in means and correlations, in order of submission, as columns of the same length.
 
-    :ivar requested_duration: in s
-    :ivar nodes: number of VMs
-    :ivar cpu_hours: nodes times requested duration in h, a node counting as one CPU as in section 5.4.1
-    :ivar waiting: in s
+    :ivar requested_duration: requested duration in s
+    :ivar nodes: number of nodes
+    :ivar cpu_hours: nodes times requested duration in h; a node counts as one CPU (Sotomayor 2010, section 5.4.1)
+    :ivar waiting: waiting time in s
     :ivar slowdown: bounded slowdown
     """
 
@@ -72,21 +72,21 @@ class Measurements:
     slowdown: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """How many leases are measured."""
+        """Return the number of measured leases."""
         return len(self.waiting)
 
 
 @dataclass(frozen=True)
 class Revenue:
-    """Money, not normalised (Sotomayor 2010, section 8.3.1).
+    """Earned and missed money, not normalised (Sotomayor 2010, section 8.3.1).
 
-    The four parts add up to what all requests were worth to their users if each was done or rejected.
+    If every request was done or rejected, the first four parts add up to what all requests were worth to their users.
 
     :ivar earned: prices of the leases that are done
-    :ivar undercharged: what their users would have paid beyond that
-    :ivar rejected: worth of the leases that the provider turned down
+    :ivar undercharged: what their users would have paid beyond these prices
+    :ivar rejected: worth of the leases that the provider rejected
     :ivar rejected_by_user: worth of the leases whose price was too high for their users
-    :ivar penalties: what is owed for terms that were not kept; it is no part of the others (haizea F95)
+    :ivar penalties: penalties for breaches, not included in the other parts (haizea F95)
     """
 
     earned: float
@@ -97,33 +97,33 @@ class Revenue:
 
     @property
     def net(self) -> float:
-        """What was earned less penalties."""
+        """Earned money minus penalties."""
         return self.earned - self.penalties
 
     @property
     def missed(self) -> float:
-        """All that was not earned."""
+        """The sum of all parts that were not earned."""
         return self.undercharged + self.rejected + self.rejected_by_user
 
 
 def waiting_times(leases: Sequence[Lease]) -> NDArray[np.float64]:
-    """Seconds that each lease waited for its first run, NaN for those that never started and for reservations.
+    """Return the seconds that each lease waited for its first run; NaN for reservations and if it never started.
 
-    From the submission on (Sotomayor 2010, section 5.4.3); from the requested start on for deadline leases, which
-    cannot run before.
+    The wait counts from the submission (Sotomayor 2010, section 5.4.3). That of a deadline lease counts from its
+    requested start, before which it cannot run.
     """
     return _floats(_measured(waiting_time(lease)) for lease in leases)
 
 
 def bounded_slowdowns(leases: Sequence[Lease], dedicated: Mapping[str, int] | None = None) -> NDArray[np.float64]:
-    """Bounded slowdown of each lease, NaN for those that are not done and for reservations.
+    """Return the bounded slowdown of each lease; NaN for reservations and for leases that are not done.
 
-    Best-effort and immediate: (end - submission) / max(10 s, t). The publication (Sotomayor 2010, section 5.4.3)
-    takes for t the run time on a dedicated physical machine; the program that made its figures took the accumulated
-    run time in the VMs, overheads included. Deadline leases: (end - requested start) / max(10 s, requested duration).
+    * Best-effort and immediate leases: (end - submission) / max(10 s, t). In the publication (Sotomayor 2010, section
+      5.4.3), t is the run time on a dedicated physical machine. The program that made its figures used the accumulated
+      run time in the VMs, overheads included.
+    * Deadline leases: (end - requested start) / max(10 s, requested duration).
 
-    :param dedicated: t by lease id, in s; leases that it does not name, and all of them without it, take the
-        accumulated run time, as the program of 2010 did
+    :param dedicated: t by lease id, in s; for other leases, t is the accumulated run time, as in the program of 2010
     """
     known = dedicated or {}
     return _floats(_measured(bounded_slowdown(lease, known.get(lease.lease_id, lease.accumulated))) for lease in leases)
@@ -136,10 +136,10 @@ def measurements(
     discard: float = RAMP_UP,
     dedicated: Mapping[str, int] | None = None,
 ) -> Measurements:
-    """The leases of a kind that are done, without the first ones (Sotomayor 2010, section 5.4.3).
+    """Return measurements of the leases of a kind that are done, without the first (Sotomayor 2010, section 5.4.3).
 
-    :param leases: in order of submission
-    :param discard: share of the first ones to leave out while the site fills up, at least 0 and less than 1
+    :param leases: leases in order of submission
+    :param discard: share of the first leases to leave out while the site fills up, at least 0 and less than 1
     :param dedicated: as for ``bounded_slowdowns``
     :raises InvalidValueError: the share is out of bounds
     """
@@ -159,24 +159,25 @@ def measurements(
 
 
 def mean(values: NDArray[np.float64]) -> float | None:
-    """The arithmetic mean, none of no values."""
+    """Return the arithmetic mean, or None if there are no values."""
     return float(values.mean()) if len(values) else None
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Spearman's rank correlation, none if there are fewer than two pairs or one side is constant."""
+    """Return Spearman's rank correlation, or None if there are fewer than two pairs or one side is constant."""
     if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    # Only experiments ask for it, and the import takes longer than a small run.
+    # Imported here, because only experiments need it and the import takes longer than a small run.
     from scipy import stats  # type: ignore[import-untyped]
 
     return float(stats.spearmanr(first, second).statistic)
 
 
 def all_best_effort(result: RunResult) -> int | None:
-    """Seconds from the run's zero until the last best-effort lease was done (Sotomayor 2010, section 5.4.3).
+    """Return the seconds from the run's zero until the last best-effort lease was done, or None.
 
-    None if no best-effort lease was done, or if one is unfinished because the run was cut.
+    The result is None if no best-effort lease was done, or if one is unfinished because the run was cut (Sotomayor
+    2010, section 5.4.3).
     """
     best_effort = [lease for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT]
     ends = [lease.ended for lease in best_effort if lease.state is LeaseState.DONE and lease.ended is not None]
@@ -186,7 +187,7 @@ def all_best_effort(result: RunResult) -> int | None:
 
 
 def count_leases(leases: Iterable[Lease]) -> LeaseCounts:
-    """How many leases came to which end."""
+    """Return the numbers of leases by outcome."""
     states = Counter(lease.state for lease in leases)
     requested = states.total()
     by_user = states[LeaseState.REJECTED_BY_USER]
@@ -204,7 +205,7 @@ def count_leases(leases: Iterable[Lease]) -> LeaseCounts:
 
 
 def count_by_kind(leases: Sequence[Lease]) -> dict[LeaseKind, LeaseCounts]:
-    """How many leases of each kind came to which end, only kinds that occur, in the order of ``LeaseKind``."""
+    """Return the numbers of leases by kind and outcome, for kinds that occur, in the order of ``LeaseKind``."""
     present = {lease.kind for lease in leases}
     return {
         kind: count_leases(lease for lease in leases if lease.kind is kind) for kind in LeaseKind if kind in present
@@ -212,11 +213,11 @@ def count_by_kind(leases: Sequence[Lease]) -> dict[LeaseKind, LeaseCounts]:
 
 
 def utilisation(result: RunResult, kind: LeaseKind | None = None) -> StepFunction:
-    """Share of the site's VCPUs in VMs that run, from the run's zero to its end (haizea F84).
+    """Return the share of the site's VCPUs in running VMs, from the run's zero to its end (haizea F84).
 
-    Time spent on suspending, resuming and shutting down counts as idle, as in Sotomayor 2010, section 5.5.3.
+    Time spent on suspending, resuming and shutting down counts as idle (Sotomayor 2010, section 5.5.3).
 
-    :param kind: count the VMs of this kind of lease only
+    :param kind: kind of the leases to count; None for all kinds
     """
     capacity = result.site.total(VCPU)
     if not capacity:
@@ -232,9 +233,9 @@ def utilisation(result: RunResult, kind: LeaseKind | None = None) -> StepFunctio
 
 
 def average_utilisation(result: RunResult, ramp_up: float = RAMP_UP) -> float:
-    """Time-weighted average of the utilisation from the end of the ramp-up to the last submission (haizea F84).
+    """Return the time-weighted average utilisation from the end of the ramp-up to the last submission (haizea F84).
 
-    Where nothing was submitted after the run's zero, the average of the whole run; 0 for a run of no length.
+    If nothing was submitted after the run's zero, it is the average of the whole run; for a run of no length, 0.
 
     :param ramp_up: share of the time until the last submission to leave out, at least 0 and less than 1
     :raises InvalidValueError: the share is out of bounds
@@ -249,7 +250,7 @@ def average_utilisation(result: RunResult, ramp_up: float = RAMP_UP) -> float:
 
 
 def queue_length(result: RunResult) -> StepFunction:
-    """Number of best-effort leases that wait, for their first run or suspended, from the run's zero to its end."""
+    """Return the number of best-effort leases that wait or are suspended, from the run's zero to its end."""
     queued = [lease for lease in result.leases if lease.kind is LeaseKind.BEST_EFFORT]
     number = {lease.lease_id: position for position, lease in enumerate(queued)}
     held = [occupation for occupation in result.occupations if occupation.lease_id in number]
@@ -264,7 +265,7 @@ def queue_length(result: RunResult) -> StepFunction:
 
 
 def revenue(leases: Sequence[Lease]) -> Revenue | None:
-    """What was earned and what was missed (haizea F82), none if no lease has a price or a user's rate.
+    """Return earned and missed money (haizea F82), or None if no lease has a price or a user's rate.
 
     A lease is worth its user's rate (the extra ``simul_userrate``, per node and hour) times nodes and requested
     duration; without a rate it is worth its price, and without a price, nothing.
@@ -289,7 +290,7 @@ def revenue(leases: Sequence[Lease]) -> Revenue | None:
 
 
 def users_rate(request: LeaseRequest) -> float | None:
-    """What the user of a lease would pay at most per node and hour (haizea F77), none if the workload does not say."""
+    """Return the most that the user of a lease would pay per node and hour (haizea F77), or None if unknown."""
     try:
         rate = float(request.extras["simul_userrate"])
     except (KeyError, ValueError):
@@ -298,7 +299,7 @@ def users_rate(request: LeaseRequest) -> float | None:
 
 
 def worth_to_user(request: LeaseRequest) -> float | None:
-    """The most that the user of a lease would pay for it, none if the workload does not say."""
+    """Return the most that the user of a lease would pay for it, or None if unknown."""
     rate = users_rate(request)
     return None if rate is None else rate * request.node_hours
 
@@ -308,7 +309,7 @@ def _measured(value: float | None) -> float:
 
 
 def _changes(result: RunResult, *parts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> StepFunction:
-    """The sum of changes at instants of the run, over the length of the run."""
+    """Return the sum of changes at instants of the run, as a function over the length of the run."""
     instants = np.concatenate([instants for instants, _ in parts]) - result.start
     changes = np.concatenate([changes for _, changes in parts])
     return StepFunction.from_changes(instants, changes, 0, result.end - result.start)

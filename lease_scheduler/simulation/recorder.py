@@ -1,4 +1,4 @@
-"""Keeps account of a run."""
+"""Records the events of a run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lease_scheduler.simulation.result import Occupation, Phase
 
 
 class RunRecorder:
-    """Collects what the engine reports.
+    """Collects the reports of the engine.
 
-    :ivar occupations: who really held which hosts when
+    :ivar occupations: which lease actually held which hosts, and when
     :ivar counters: named counts
-    :ivar breaches: terms that were not kept
+    :ivar breaches: all breaches, in the order in which they were reported
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class RunRecorder:
         self.counters["waits_with_saved_work"] += 1
 
     def terms_lost(self, lease: Lease) -> None:
-        """See ``engine.interfaces.Recorder``; users of simulations are not asked."""
+        """See ``engine.interfaces.Recorder``; a simulation has no users to ask."""
 
     def breached(self, lease: Lease, breach: Breach) -> None:
         """See ``engine.interfaces.Recorder``."""

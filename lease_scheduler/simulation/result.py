@@ -1,4 +1,4 @@
-"""What a simulation run leaves behind; every metric, table and picture is made from it."""
+"""The result of a run, from which every metric, table and picture is made."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Occupation:
-    """A lease really held these hosts in ``[start, end)``.
+    """The hosts that a lease actually held in ``[start, end)``.
 
     :ivar lease_id: the lease
-    :ivar phase: what it did there
+    :ivar phase: what the lease did on the hosts
     :ivar start: first second
-    :ivar end: first second after it
+    :ivar end: first second after the occupation
     :ivar assignment: host index of each VM, in the order of the lease's VMs (node set by node set)
     """
 
@@ -45,10 +45,10 @@ class Occupation:
 class RunResult:
     """A completed run.
 
-    :ivar workload_name: what was run
+    :ivar workload_name: name of the workload
     :ivar site: the hosts
     :ivar leases: every lease in the order of submission, each in a final state unless the run was cut
-    :ivar occupations: what really happened on the hosts, in the order of their ends
+    :ivar occupations: what actually happened on the hosts, in the order of their ends
     :ivar counters: named counts: ``suspensions``, ``resumptions``, ``migrations``, ``preemptions``, ``early_ends``,
         ``late_starts``, ``failed_boots``, ``host_failures``, ``replans``, ``preempted_leases``, ``preempted_nodes``,
         ``preemptions_with_loss``, ``preemptions_without_loss``; with image transfers also
@@ -59,9 +59,9 @@ class RunResult:
     :ivar last_submission: instant of the last request
     :ivar wall_s: seconds of real time
     :ivar peak_rss_bytes: largest resident memory of the process
-    :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if that was asked for
-    :ivar accounting: what the probes wrote down, nothing if there were none
-    :ivar breaches: terms that were not kept, in the order in which that was certain
+    :ivar disk_usage: (instant, MB that the fullest host uses for images from then on), if the probe was enabled
+    :ivar accounting: records of the probes; empty without probes
+    :ivar breaches: all breaches, in the order in which they became certain
     """
 
     workload_name: str

@@ -1,4 +1,4 @@
-"""One run: a workload through the engine, on a simulated clock and a simulated cloud (haizea F18)."""
+"""Runs a workload through the engine, on a simulated clock and a simulated cloud (haizea F18)."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
 from lease_scheduler.simulation.workload import Workload
 
-#: Called after every step of a run, and when it is over; only to look at it.
+#: Called after every step of a run, and when it is over. It must not change the run.
 Watcher = Callable[["Run"], None]
 
 
 class RunFailedError(LeaseSchedulerError):
-    """A lease failed in a run that was told to stop then."""
+    """A lease failed in a run whose settings say to stop at a failure."""
 
 
 class Run:
     """A run in progress.
 
-    :param workload: the requests; its site is used unless another one is given
-    :param settings: how it is run
-    :param site: the hosts, if not those of the workload
+    :param workload: the requests
+    :param settings: how to run it
+    :param site: the hosts; None for those of the workload
     :raises InvalidValueError: there is no site, or a policy is unknown
     """
 
@@ -96,7 +96,7 @@ class Run:
     def execute(self, watchers: Sequence[Watcher] = ()) -> RunResult:
         """Run to the end.
 
-        :raises RunFailedError: a lease failed and the settings say to stop then
+        :raises RunFailedError: a lease failed, and the settings say to stop at a failure
         """
         began = time.perf_counter()
         while (instant := self._next_instant()) is not None:
@@ -123,7 +123,7 @@ class Run:
         return self._accounted(self._result(time.perf_counter() - began))
 
     def ended(self) -> int:
-        """How many leases have come to their end."""
+        """Return the number of leases that have ended."""
         return sum(self.store.ended_of(kind) for kind in LeaseKind)
 
     def _next_instant(self) -> int | None:
@@ -142,7 +142,7 @@ class Run:
             self._next_request += 1
 
     def _as_its_user_asks(self, request: LeaseRequest) -> LeaseRequest:
-        """The request with what its user would pay for it at most, if there are prices (haizea F77)."""
+        """Return the request with the most that its user would pay, if leases have prices (haizea F77)."""
         rate = users_rate(request) if self.pricing.charges else None
         return request if rate is None else replace(request, max_price=rate * request.node_hours)
 
@@ -165,12 +165,12 @@ class Run:
         raise RunFailedError(message)
 
     def _end_stranded(self) -> None:
-        """Leases that still wait when nothing can happen any more will never have a place."""
+        """Cancel the leases that still wait when no further event can give them a place."""
         while leases := self.engine.live_leases():
             self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
 
     def _counters(self) -> dict[str, int]:
-        """The counters of the run; breaches count only where they cost something, as Haizea knows none."""
+        """Return the counters of the run; breaches are counted only if there are penalties, since Haizea has none."""
         counted = Counter(self.recorder.counters)
         if self.penalty.charges:
             counted.update(f"breaches_{breach.kind.value.replace('-', '_')}" for breach in self.recorder.breaches)
@@ -192,7 +192,7 @@ class Run:
         )
 
     def _accounted(self, result: RunResult) -> RunResult:
-        """The result with what the probes wrote down."""
+        """Return the result with the records of the probes."""
         if self._probes:
             self.store.tell(self.planner.plan, self.clock.now())
         for probe in self._probes:

@@ -1,4 +1,4 @@
-"""Everything that decides how a run goes, as plain values."""
+"""The settings of a run, as plain values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FailureHandling(Enum):
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How a workload is run.
+    """The settings of a run.
 
     :ivar planning: options of the planner
     :ivar engine: options of the engine
@@ -43,13 +43,13 @@ class RunSettings:
     :ivar penalty: name of the penalty policy
     :ivar policy_options: options of the policies
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
-    :ivar transfers: how disk images get to hosts; none if they are there whoever needs them
+    :ivar transfers: how disk images get to hosts; None if all hosts have all images
     :ivar cloud: how the simulated cloud deviates from the plan
     :ivar stop_when: when the run is over
-    :ivar stop_time: the instant for ``EXACT``
-    :ivar check_invariants: check the plan at every step (slow)
-    :ivar probes: names of the probes that look at the run
-    :ivar attributes: what says which run this is, for its accounting, e.g. ``profile``
+    :ivar stop_time: instant of the end with ``EXACT``
+    :ivar check_invariants: whether to check the plan at every step (slow)
+    :ivar probes: names of the probes that observe the run
+    :ivar attributes: attributes that identify the run in its accounting, e.g. ``profile``
     :ivar failure_handling: what a failed lease means for the run
     """
 

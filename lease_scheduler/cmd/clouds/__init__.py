@@ -1,1 +1,1 @@
-"""Clouds as the configuration describes them: the entry points of namespace ``lease_scheduler.cloud``."""
+"""Configured clouds: the entry points of namespace ``lease_scheduler.cloud``."""

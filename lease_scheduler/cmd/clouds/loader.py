@@ -1,4 +1,4 @@
-"""The cloud that the configuration names."""
+"""Loads the cloud that the configuration names."""
 
 from __future__ import annotations
 

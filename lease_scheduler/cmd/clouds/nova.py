@@ -1,6 +1,6 @@
-"""The OpenStack that group ``nova`` says how to log in to.
+"""The OpenStack cloud that group ``nova`` configures.
 
-What only a driver needs is imported when one is made: the REST service and the tools start without it.
+Modules that only a driver needs are imported when one is made, so that the REST service and the tools start faster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GROUP = "nova"
 
 
 class ConfiguredNova(ConfiguredCloud):
-    """See the module."""
+    """The OpenStack cloud that group ``nova`` configures."""
 
     def driver(self, clock: WaitingClock) -> NovaDriver:
         """See ``ConfiguredCloud.driver``."""
@@ -88,7 +88,7 @@ class ConfiguredNova(ConfiguredCloud):
         )
 
     def upgrade_warning(self) -> str | None:
-        """Return a warning if Placement grants claims that together exceed what there is."""
+        """Return a warning if Placement grants concurrent claims that together exceed the capacity, or None."""
         from lease_scheduler.cloud.nova.placement import Placement
         from lease_scheduler.cloud.nova.probing import oversells
 
@@ -107,7 +107,7 @@ class ConfiguredNova(ConfiguredCloud):
         return Connection(self._log_in, group.interface, group.region_name)
 
     def watching(self, connection: Connection) -> Watching:
-        """Return what makes the watcher of this OpenStack."""
+        """Return the factory of this cloud's watcher."""
         from lease_scheduler.cloud.nova.silence import Patience
         from lease_scheduler.cloud.nova.watching import Watching, WatchingOptions
 
@@ -128,7 +128,7 @@ class ConfiguredNova(ConfiguredCloud):
         if not group.notification_topics:
             return None
         return NotificationListener(
-            # Not before it is needed: only the engine that leads listens.
+            # Made only when needed, because only the engine that leads listens.
             lambda: listening_transport(self.conf, group.notification_transport_url),
             group.notification_exchange,
             group.notification_topics,
@@ -138,7 +138,7 @@ class ConfiguredNova(ConfiguredCloud):
     def _log_in(self, **options: Any) -> Session:
         """Return a session.
 
-        :param options: win over those of the group
+        :param options: options that take precedence over those of the group
         """
         auth = loading.load_auth_from_conf_options(self.conf, _GROUP, **options)
         session: Session = loading.load_session_from_conf_options(self.conf, _GROUP, auth=auth)

@@ -1,4 +1,4 @@
-"""The simulated cloud, as group ``simulated_cloud`` describes it."""
+"""The simulated cloud that group ``simulated_cloud`` configures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lease_scheduler.cloud.simulated_hypervisors import alike_hypervisors
 
 
 class ConfiguredSimulatedCloud(ConfiguredCloud):
-    """See the module."""
+    """The simulated cloud that group ``simulated_cloud`` configures."""
 
     def driver(self, clock: WaitingClock) -> SimulatedCloud:
         """See ``ConfiguredCloud.driver``."""

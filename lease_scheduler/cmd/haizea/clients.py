@@ -1,7 +1,7 @@
 """Haizea's commands that list and cancel: ``haizea-list-leases``, ``haizea-list-hosts``, ``haizea-show-queue`` and
 ``haizea-cancel-lease`` (haizea section 1.4).
 
-What is wrong is said in one line; the status is 2, or 1 if it is the server that refuses.
+Errors are one line. The exit status is 1 if the server refuses, and 2 for any other error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _P = ParamSpec("_P")
 
 
 def with_refusals(main: Callable[_P, int]) -> Callable[_P, int]:
-    """A program that a server's refusal ends with status 1, and everything else that is wrong with 2."""
+    """Make a program exit with status 1 if the server refuses, and with status 2 for any other error."""
 
     @functools.wraps(main)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> int:
@@ -45,7 +45,7 @@ def with_refusals(main: Callable[_P, int]) -> Callable[_P, int]:
 
 
 def client_parser(prog: str, description: str) -> argparse.ArgumentParser:
-    """A parser with the options that all clients have."""
+    """Return a parser with the options that all clients have."""
     server = f"http://localhost:{DEFAULT_PORT}"
     parser = OneLineParser(prog=prog, description=description)
     parser.add_argument("-s", "--server", metavar="URL", default=server, help=f"XML-RPC server (default: {server})")
@@ -64,7 +64,7 @@ def cancel_lease(arguments: Sequence[str] | None = None) -> int:
 
 @with_refusals
 def list_leases(arguments: Sequence[str] | None = None) -> int:
-    """List the leases that are not over."""
+    """List the live leases."""
     given = client_parser("haizea-list-leases", "Lists the leases that are not over.").parse_args(arguments)
     _show_leases(call(given.server, "get_leases"))
     return 0
@@ -72,7 +72,7 @@ def list_leases(arguments: Sequence[str] | None = None) -> int:
 
 @with_refusals
 def show_queue(arguments: Sequence[str] | None = None) -> int:
-    """List the leases that wait."""
+    """List the leases in the queue."""
     given = client_parser("haizea-show-queue", "Lists the leases that wait in the queue.").parse_args(arguments)
     queue = call(given.server, "get_queue")
     if queue:
@@ -100,7 +100,7 @@ def _show_leases(answer: Any) -> None:
 
 
 def _show(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table; at a terminal with a line below its titles, and otherwise text in columns that programs can read."""
+    """Print a table: with underlined titles at a terminal, otherwise as plain columns that programs can read."""
     console = Console()
     texts_of_rows = [[_plain(value) for value in row] for row in rows]
     if console.is_terminal:
@@ -117,5 +117,5 @@ def _show(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def _plain(value: Any) -> str:
-    """A value without anything that a terminal would take for a command."""
+    """Return a value as text, without characters that a terminal would interpret as commands."""
     return "".join(character if character.isprintable() else "?" for character in str(value))

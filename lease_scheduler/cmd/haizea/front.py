@@ -1,6 +1,6 @@
 """``lease-scheduler-haizea-front``: Haizea's XML-RPC interface, answered by the REST service.
 
-Any number of them may run, next to the service or anywhere else; they keep nothing.
+Any number of fronts may run, on any machine, because they keep no state.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _GROUP = haizea.GROUP.name
 #: Seconds that the REST service may take, unless the option timeout says otherwise.
 _TIMEOUT = 120.0
 
-#: Connections that the front keeps open at most.
+#: Maximum number of open connections.
 _CONNECTIONS = 200
 
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal ends the program."""
     given = sys.argv[1:] if arguments is None else arguments
     conf = configuration.load(given, program="lease-scheduler-haizea-front")
     log.setup(conf, configuration.PROJECT)
@@ -52,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def front_server(methods: Methods, host: str, port: int, threads: int, *, allow_remote: bool = False) -> Server:
-    """A server that listens, not yet answering.
+    """Return a server that listens but does not answer yet.
 
-    :raises InvalidValueError: others could reach the address, or it cannot be listened on
+    :raises InvalidValueError: other machines could reach the address, or it cannot be listened on
     """
     if not allow_remote and not is_loopback(host):
         raise InvalidValueError(
@@ -70,9 +70,9 @@ def front_server(methods: Methods, host: str, port: int, threads: int, *, allow_
 
 
 def _methods(conf: cfg.ConfigOpts) -> Methods:
-    """The methods, with the front's own credentials.
+    """Return the XML-RPC methods, which use the front's own credentials.
 
-    :raises InvalidValueError: it has none, or they are not complete
+    :raises InvalidValueError: there are no credentials, or they are incomplete
     """
     group = conf[_GROUP]
     if not group.auth_type and not group.auth_section:

@@ -1,6 +1,6 @@
 """Haizea's interactive simulation: the embedded service on a simulated cloud and the real clock (haizea F19).
 
-It is configured from a haizea.conf, and answers Haizea's clients over XML-RPC beside its REST API and calendar page.
+A haizea.conf configures it. Besides the REST API and the calendar page, it answers Haizea's clients over XML-RPC.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ LOG = logging.getLogger(__name__)
 _PERSISTENCE_FILE = "[general] persistence-file"
 _SQLITE = b"SQLite format 3\0"
 
-#: Calls over XML-RPC that are answered at the same time.
+#: Number of XML-RPC calls that are answered at the same time.
 _THREADS = 4
 
-#: One VCPU is one of Haizea's units of CPU, a hundredth of a core: shares of cores are shares here too. And an
-#: interruption saves the memory, as in Haizea.
+#: One VCPU is one of Haizea's units of CPU, a hundredth of a core, so that leases can have shares of cores. As in
+#: Haizea, preemption saves the memory.
 _TRANSLATION = Translation(cpu_units=1, preemption_mode="suspend")
 
-#: Who fills the pool, and with how many hosts at once.
+#: The context of the requests that fill the pool, and the number of hosts in each.
 _CONTEXT = {"request_id": "haizea", "project_id": None, "user_id": None}
 _HOSTS_AT_ONCE = 500
 
@@ -65,11 +65,11 @@ def run_interactive(
 ) -> None:
     """Run until a signal comes.
 
-    :param port: of XML-RPC, on loopback
-    :param api_port: of the REST API and the calendar page, on loopback; 0 for any free one
-    :param log_file: where the log goes, standard error if nowhere
-    :param on_ready: called once it answers
-    :raises InvalidValueError: an option cannot be followed
+    :param port: port of XML-RPC, on loopback
+    :param api_port: port of the REST API and the calendar page, on loopback; 0 for any free one
+    :param log_file: where the log goes; None for standard error
+    :param on_ready: called once the service answers
+    :raises InvalidValueError: an option has a value that the service does not support
     """
     site = _site(haizea)
     if haizea.persistence_file is None:
@@ -116,7 +116,7 @@ def _site(haizea: InteractiveConf) -> Site:
 
 
 def _checked(file: Path) -> Path:
-    """The file, if it may become or is one of ours."""
+    """Return the file if it is new, empty or an SQLite database; otherwise refuse it."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and file.stat().st_size:
@@ -130,12 +130,12 @@ def _checked(file: Path) -> Path:
 
 
 class _Front:
-    """XML-RPC beside the embedded service, its pool, and messages about its state.
+    """The companion of the embedded service: it fills the pool, answers XML-RPC and logs status messages.
 
-    :param url: of the REST service
-    :param engine: of the service, which does not run yet
-    :param rpc: asks it when it does
-    :param status_interval: seconds between messages, none for no messages
+    :param url: URL of the REST service
+    :param engine: the engine of the service, which does not run yet
+    :param rpc: client of the engine
+    :param status_interval: seconds between status messages; None for no messages
     """
 
     def __init__(
@@ -165,9 +165,9 @@ class _Front:
         self._on_ready = on_ready
 
     def start(self) -> None:
-        """Fill the pool and answer calls.
+        """Fill the pool and start answering calls.
 
-        :raises InvalidValueError: the pool that was kept is not that of the site
+        :raises InvalidValueError: the pool from an earlier run has hosts that the site has not
         """
         try:
             self._fill_pool()
@@ -182,7 +182,7 @@ class _Front:
         self._on_ready()
 
     def stop(self) -> None:
-        """Answer no more calls."""
+        """Stop answering calls."""
         if self._status is not None:
             self._status.stop()
         if self._is_serving:
@@ -200,7 +200,7 @@ class _Front:
 
 
 def _hypervisor(host: Host) -> Hypervisor:
-    """The compute host that stands for a node of the site."""
+    """Return the simulated compute host for a host of the site."""
     capacity = _amounts(host.capacity)
     return Hypervisor(
         name=host.name,
@@ -217,7 +217,7 @@ def _hypervisor(host: Host) -> Hypervisor:
 
 
 def _amounts(of: Any) -> dict[str, int]:
-    """What the service plans with; of the others, such as bandwidths, leases can ask nothing here."""
+    """Return the amounts that the service plans with. Leases here cannot ask for others, such as bandwidths."""
     amounts = {name: amount for name, amount in of.items() if name.isupper()}
     if _DISK in of:
         amounts[DISK_GB] = of[_DISK] // _MB_IN_GB

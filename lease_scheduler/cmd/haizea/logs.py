@@ -12,10 +12,10 @@ from lease_scheduler.haizea.log_levels import LEVELS, name_levels
 
 
 def configure_service_log(conf: cfg.ConfigOpts, project: str, level: str, file: Path | None) -> None:
-    """Set the log of the service up.
+    """Set up the log of the service.
 
-    :param level: one of Haizea's words; with VDEBUG libraries tell everything too
-    :param file: where it goes, standard error if nowhere
+    :param level: one of Haizea's levels; with VDEBUG, libraries log everything too
+    :param file: where the log goes; None for standard error
     """
     name_levels()
     if file is not None:
@@ -27,6 +27,6 @@ def configure_service_log(conf: cfg.ConfigOpts, project: str, level: str, file: 
 
 
 def configure_simulation_log(level: str, file: Path | None) -> None:
-    """Set the log of a simulation up; the arguments are as for the service."""
+    """Set up the log of a simulation; the parameters are as for the service."""
     name_levels()
     logging.basicConfig(level=LEVELS[level], filename=file, format="%(levelname)s %(name)s %(message)s")

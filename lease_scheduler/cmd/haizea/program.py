@@ -1,7 +1,7 @@
-"""``haizea``: Haizea's program, for those who have a haizea.conf (haizea F18, F19, section 1.4).
+"""``haizea``: Haizea's program, for users who have a haizea.conf (haizea F18, F19).
 
-A simulated clock runs the trace file through the simulator, always in the foreground. With the real clock it is an
-interactive simulation, in the background unless asked otherwise, which Haizea's clients request leases from.
+With the simulated clock, the trace file runs through the simulator, always in the foreground. With the real clock, the
+program is an interactive simulation from which Haizea's clients request leases. It runs in the background by default.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOT_RUNNING = 1
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, or stop what runs in the background; the exit code is 1 if nothing does."""
+    """Run, or stop the simulation in the background; the exit status is 1 if there is none to stop."""
     given = _parser().parse_args(arguments)
     if not given.stop and given.conf is None:
         raise InvalidValueError("-c", "name a configuration file, as in haizea -c haizea.conf")

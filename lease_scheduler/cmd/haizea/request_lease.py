@@ -1,6 +1,4 @@
-"""``haizea-request-lease``: asks for leases in Haizea's XML, by options, or by templates of OpenNebula (haizea F21,
-F22, section 1.4).
-"""
+"""``haizea-request-lease``: request leases by XML, by options, or by OpenNebula templates (haizea F21, F22)."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from lease_scheduler.simulation.formats.times import parse_duration, parse_momen
 
 _WORDS = {"now": LeaseKind.IMMEDIATE, "best_effort": LeaseKind.BEST_EFFORT}
 
-#: Options of a lease that is asked for without a file, and whether each of them is needed.
+#: Options of a request without a file, and whether each of them is required.
 _TERMS = {
     "start": True,
     "duration": True,
@@ -36,7 +34,7 @@ _TERMS = {
 
 @with_refusals
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Ask for leases, and print their ids."""
+    """Request leases, and print their ids."""
     given = _parser().parse_args(arguments)
     for text in _requests(given):
         number = call(given.server, "create_lease", text)
@@ -46,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _requests(given: argparse.Namespace) -> list[str]:
-    """The leases in XML; all of them are read before the first one is asked for."""
+    """Return the requests in XML; all are read before the first one is submitted."""
     named = [f"--{name}" for name in _TERMS if getattr(given, name) is not None]
     files = ["--file"] * (given.file is not None) + ["--template"] * (given.template is not None)
     if len(files) + bool(named) > 1:

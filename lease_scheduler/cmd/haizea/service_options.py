@@ -1,4 +1,4 @@
-"""The service's options for an interactive simulation, as a haizea.conf means them (haizea F19, F93)."""
+"""Translates a haizea.conf into the service's options for an interactive simulation (haizea F19, F93)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _BOUNDS = ("max_duration", "max_lead_time", "max_held_offers", "max_unaccepted_t
 
 
 def service_configuration(haizea: InteractiveConf, database: Path, api_port: int) -> cfg.ConfigOpts:
-    """The service's options as the file means them.
+    """Return the service's options for a haizea.conf.
 
-    :param database: the file of the database; the simulated cloud is beside it
-    :raises InvalidValueError: what the service cannot do
+    :param database: the file of the database; the simulated cloud is kept beside it
+    :raises InvalidValueError: the file asks for something that the service does not support
     """
     state = database.with_name(f"{database.name}.d")
     defaults: dict[tuple[str, str], Any] = {
@@ -26,14 +26,14 @@ def service_configuration(haizea: InteractiveConf, database: Path, api_port: int
         ("api", "port"): api_port,
         ("service", "state_path"): str(state),
         ("database", "connection"): f"sqlite:///{database}",
-        # Hosts come from the site that the file describes, which may have different ones.
+        # Hosts come from the site that the file describes; they may differ from each other.
         ("simulated_cloud", "hosts"): 0,
         ("engine", "reconcile_interval"): float(max(1, haizea.wakeup_interval)),
         ("engine", "planning_lead"): haizea.non_schedulable_interval,
-        # Haizea's leases may last for ever, and its user shares the site with nobody.
+        # Haizea's leases may have no end, and its user has the site alone.
         **{("enforcement", name): -1 for name in _BOUNDS},
     }
-    # The options of a service that runs on this machine are not those of the simulation.
+    # The configuration files of a service on this machine must not affect the simulation.
     conf = configuration.load([], defaults, program="haizea", find_files=False)
     for name, text in haizea.overrides.items():
         override(conf, name, text)

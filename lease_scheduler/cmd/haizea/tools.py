@@ -1,4 +1,4 @@
-"""The workload tools of Haizea under their own names, as translations to ``lease-sim`` (haizea, section 1.4)."""
+"""Haizea's workload tools under their own names; each translates its command line to one of ``lease-sim``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lease_scheduler.cmd.lease_sim import main as lease_sim
 class _Option:
     """An option of Haizea.
 
-    :ivar names: as Haizea has them
-    :ivar ours: our option; empty for an argument by its position
-    :ivar help: what it says
-    :ivar required: whether it must be there
-    :ivar flag: whether it has no value
-    :ivar choices: value -> our words for it, if a value is translated
-    :ivar otherwise: our words if it is not there
+    :ivar names: its names in Haizea
+    :ivar ours: the option of ``lease-sim``; empty for a positional argument
+    :ivar help: its help text
+    :ivar required: whether it must be given
+    :ivar flag: whether it takes no value
+    :ivar choices: value -> our arguments for it, if values are translated
+    :ivar otherwise: our arguments if it is not given
     """
 
     names: tuple[str, ...]
@@ -33,14 +33,14 @@ class _Option:
     otherwise: tuple[str, ...] = ()
 
     def words(self, value: str | bool | None) -> list[str]:
-        """Our words for it."""
+        """Return the arguments of ``lease-sim`` for a value of this option."""
         if value is None or value is False:
             return list(self.otherwise)
         if value is True:
             return [self.ours] if self.ours else []
         if self.choices:
             return [dict(self.choices)[value.lower()]]
-        # In one word, so that a value may begin with a hyphen.
+        # One argument instead of two, so that a value may begin with a hyphen.
         return [f"{self.ours}={value}"] if self.ours else [value]
 
 
@@ -48,9 +48,7 @@ class _Option:
 class _Tool:
     """A program of Haizea.
 
-    :ivar summary: what it does
-    :ivar ours: our words for it
-    :ivar options: its options
+    :ivar ours: the arguments of ``lease-sim`` that replace it
     """
 
     summary: str
@@ -131,9 +129,9 @@ _TOOLS = {
 def main(words: Sequence[str] | None = None, program: str | None = None) -> int:
     """Run one of the programs.
 
-    :param words: of its command line after its name, those of the process if none
-    :param program: its name, that of the process if none
-    :return: the exit code: 0 if it did what was asked, 2 if something given to it is wrong
+    :param words: the arguments after the program's name; None for the command line of the process
+    :param program: name of the program; None for that of the process
+    :return: the exit status: 0 on success, 2 if an argument or an input file is wrong
     """
     name = program or Path(sys.argv[0]).name
     tool = _TOOLS[name]

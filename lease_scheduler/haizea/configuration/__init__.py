@@ -1,4 +1,4 @@
-"""Haizea's configuration files in terms of our own options (haizea F41, F42, section 9.1).
+"""Translates Haizea's configuration files into our options (haizea F41, F42).
 
-Plain text in, plain values out; a bad file is an ``InputFileError`` with file, line and problem.
+A bad file raises ``InputFileError`` with file, line and problem.
 """

@@ -1,4 +1,4 @@
-"""haizea.conf, the configuration file of Haizea 1.1, in terms of our own options (haizea F41, section 9.1)."""
+"""Translates haizea.conf, the configuration file of Haizea 1.1, into our options (haizea F41)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lease_scheduler.simulation.overheads import OverheadOptions
 
 _Value = TypeVar("_Value")
 
-#: Where Haizea always does what is an option for us.
+#: Values of our options that reproduce the fixed behaviour of Haizea.
 _HAIZEA_BEHAVIOUR = {
     "scheduling.preempt_at": "request",
     "scheduling.room_lead": "lose",
@@ -29,10 +29,10 @@ _HAIZEA_BEHAVIOUR = {
     "image_transfer.keep_replanned": "false",
 }
 
-#: What only a simulation needs that jumps from event to event.
+#: Options that are required only with the simulated clock.
 _UNATTENDED = frozenset({("simulation", "starttime"), ("tracefile", "tracefile")})
 
-#: Haizea's defaults of what counts with the real clock only, seconds.
+#: Haizea's defaults of options for the real clock, in seconds.
 _WAKEUP_INTERVAL = 60
 _NON_SCHEDULABLE_INTERVAL = 10
 
@@ -41,24 +41,24 @@ _NON_SCHEDULABLE_INTERVAL = 10
 class HaizeaConf:
     """A configuration file of Haizea for a simulation.
 
-    :ivar overrides: our options as ``group.option`` -> text, Haizea's defaults included where the file is silent;
+    :ivar overrides: our options as ``group.option`` -> text, with Haizea's defaults for what the file leaves out;
         times in seconds, rates in MB/s, bandwidths in Mb/s
     :ivar tracefile: the workload
-    :ivar annotationfile: annotations of the workload, if any
-    :ivar injectionfile: workload to inject, if any
-    :ivar site: the hosts, none if the workload's file names them
-    :ivar start_time: when the simulated clock starts, seconds since the epoch
+    :ivar annotationfile: annotations of the workload, or None
+    :ivar injectionfile: workload to inject, or None
+    :ivar site: the hosts; None if the workload's file names them
+    :ivar start_time: start of the simulated clock, in seconds since the epoch
     :ivar stop_when: when the run is over: all-leases-done, besteffort-submitted, besteffort-done or exact
-    :ivar stop_when_time: seconds from the start at which an exact stop is made
-    :ivar overheads: what virtual machines cost
-    :ivar image_transfer_bandwidth: Mb/s of the image repository
+    :ivar stop_when_time: seconds from the start to an exact stop, or None
+    :ivar overheads: overheads of virtual machines
+    :ivar image_transfer_bandwidth: bandwidth of the image repository in Mb/s
     :ivar lease_preparation: unmanaged or imagetransfer
     :ivar log_level: STATUS, INFO, DEBUG or VDEBUG
-    :ivar log_file: where the log goes, if the file says it
-    :ivar persistence_file: where leases are kept, if the file says it and does not say none
-    :ivar status_message_interval: minutes between status messages, if any
-    :ivar data_file: where the results go, if the file says it
-    :ivar later: ``section.option`` -> text of what is checked but belongs to features that come later
+    :ivar log_file: file for the log, or None
+    :ivar persistence_file: file for the leases, or None
+    :ivar status_message_interval: minutes between status messages, or None
+    :ivar data_file: file for the results, or None
+    :ivar later: ``section.option`` -> text of options that are checked but not used
     """
 
     overrides: Mapping[str, str]
@@ -83,9 +83,9 @@ class HaizeaConf:
 def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
     """Read a haizea.conf for a simulation.
 
-    A relative path in it is taken from the working directory if it exists there, else from the file's own folder.
+    A relative path in the file refers to the working directory if it exists there, else to the file's folder.
 
-    :raises InputFileError: the file, or the site's file that it names, cannot be read or is wrong, naming the line
+    :raises InputFileError: the file, or the site file that it names, cannot be read or is wrong; names the line
     """
     name = os.fspath(path)
     lines = [line for _, line in read_lines(name)]
@@ -93,9 +93,9 @@ def read_haizea_conf(path: str | os.PathLike[str]) -> HaizeaConf:
 
 
 def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tuple[str, str], int]) -> HaizeaConf:
-    """The configuration that sections and options say, wherever they come from.
+    """Return the configuration that parsed sections and options describe.
 
-    :param path: the file that they stand in, for errors and for relative paths
+    :param path: the file that contains them, for errors and for relative paths
     :param lines: (section, option) -> 1-based line, for errors; the section itself has the option ''
     :raises InputFileError: as ``read_haizea_conf``
     """
@@ -136,15 +136,15 @@ def interpret(path: str, parser: configparser.RawConfigParser, lines: Mapping[tu
 class InteractiveConf:
     """A configuration file of Haizea for an interactive simulation: the real clock, simulated hosts (haizea F19).
 
-    :ivar overrides: as of a simulation
-    :ivar site: the hosts, none if the trace file names them
-    :ivar tracefile: the trace file, of which only the site counts, if any
-    :ivar wakeup_interval: seconds between two looks at everything (haizea F93)
+    :ivar overrides: as in ``HaizeaConf``
+    :ivar site: the hosts; None if the trace file names them
+    :ivar tracefile: the trace file, from which only the site is used, or None
+    :ivar wakeup_interval: seconds between two checks of all leases (haizea F93)
     :ivar non_schedulable_interval: seconds from now in which nothing is planned to begin (haizea F93)
     :ivar log_level: STATUS, INFO, DEBUG or VDEBUG
-    :ivar log_file: where the log goes, if the file says it
-    :ivar persistence_file: where leases are kept, none if they are forgotten (haizea F45)
-    :ivar status_message_interval: minutes between status messages, if any (haizea F44)
+    :ivar log_file: file for the log, or None
+    :ivar persistence_file: file for the leases; None if they are not kept after the end (haizea F45)
+    :ivar status_message_interval: minutes between status messages, or None (haizea F44)
     """
 
     overrides: Mapping[str, str]
@@ -159,9 +159,9 @@ class InteractiveConf:
 
 
 def read_mode(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The mode and the clock that a haizea.conf asks for, e.g. simulated and real; nothing else is checked.
+    """Return the mode and the clock of a haizea.conf, e.g. simulated and real; check nothing else.
 
-    :raises InputFileError: the file cannot be read or is no configuration file
+    :raises InputFileError: the file cannot be read or is not a configuration file
     """
     name = os.fspath(path)
     parser = parse_sections(name, [line for _, line in read_lines(name)])
@@ -200,7 +200,7 @@ def read_interactive_conf(path: str | os.PathLike[str]) -> InteractiveConf:
 
 
 def _overrides(conf: _Conf) -> dict[str, str]:
-    """Our options that the file sets, and those with which we do as Haizea always does."""
+    """Return our options that the file sets, and those that reproduce the fixed behaviour of Haizea."""
     ours = {option.sets: (section, name) for section, names in OPTIONS.items() for name, option in names.items()}
     return {
         **_in_force({sets: conf.words[key] for sets, key in ours.items() if sets is not None and key in conf.words}),
@@ -210,7 +210,7 @@ def _overrides(conf: _Conf) -> dict[str, str]:
 
 
 def _in_force(overrides: dict[str, str]) -> dict[str, str]:
-    """The options without those that Haizea passes over, because another one says that they do not count."""
+    """Return the options without those that Haizea ignores because of the value of another option."""
     idle = set()
     if overrides.get("scheduling.backfilling") != "intermediate":
         idle.add("scheduling.backfilling_reservations")
@@ -220,7 +220,7 @@ def _in_force(overrides: dict[str, str]) -> dict[str, str]:
 
 
 class _Conf:
-    """The options of a file, checked one by one and with defaults filled in, and where each of them stands."""
+    """The checked options of a file, with defaults filled in, and the line of each option."""
 
     def __init__(
         self,
@@ -249,35 +249,35 @@ class _Conf:
                     self.words.setdefault((section, name), option.default)
 
     def error(self, section: str, name: str, problem: str) -> InputFileError:
-        """An error about an option, at its line or else its section's."""
+        """Return an error about an option, with the line of the option or else of its section."""
         line = self._lines.get((section, name), self._lines.get((section, "")))
         return InputFileError(self._path, line, problem)
 
     def convert(self, section: str, name: str, parse: Callable[[str, str], _Value]) -> _Value:
-        """The value of an option that is there."""
+        """Return the value of an option that the file has, converted by ``parse``."""
         try:
             return parse(self.words[section, name], f"[{section}] {name}")
         except InvalidValueError as error:
             raise self.error(section, name, str(error)) from error
 
     def path(self, section: str, name: str) -> Path | None:
-        """The file that an option names, none if it is not there or says none."""
+        """Return the file that an option names, or None if the option is missing or has the value none."""
         text = self.words.get((section, name))
         return None if text is None or (text.lower() == "none" and name != "tracefile") else self.resolved(text)
 
     def resolved(self, text: str) -> Path:
-        """A relative path from the working directory if it exists there, else from the file's folder."""
+        """Resolve a path against the working directory if it exists there, else against the file's folder."""
         return resolved_path(text, self._path)
 
     def require_companions(self) -> None:
-        """Refuse the absence of options that others make necessary."""
+        """Refuse a file without options that the values of others require."""
         self.require_if("scheduling", "backfilling-reservations", "backfilling", ("intermediate",))
         self.require_if("scheduling", "suspend-rate", "suspension", ("serial-only", "all"))
         self.require_if("scheduling", "resume-rate", "suspension", ("serial-only", "all"))
         self.require_if("simulation", "stop-when-time", "stop-when", ("exact",))
 
     def require_if(self, section: str, name: str, other: str, words: tuple[str, ...]) -> None:
-        """Refuse the absence of an option that another one's value makes necessary."""
+        """Refuse a file without an option if the value of another option requires it."""
         word = self.words[section, other]
         if word in words and (section, name) not in self.words:
             raise self.error(section, other, f"'{other}: {word}' needs the option {name!r} too; add it to [{section}]")
@@ -291,20 +291,20 @@ class _Conf:
 
 
 def resolved_path(text: str, path: str) -> Path:
-    """A file that a configuration names: from the working directory if it exists there, else from its own folder."""
+    """Resolve a path in a file against the working directory if it exists there, else against the file's folder."""
     return Path(text) if os.path.exists(text) else Path(path).parent / text
 
 
 def new_parser() -> configparser.RawConfigParser:
-    """A parser without sections, for the dialect of Haizea's files."""
-    # No section is special: [DEFAULT] would else be merged into all others unseen.
+    """Return an empty parser for the dialect of Haizea's files."""
+    # No section is special; otherwise, [DEFAULT] would silently be merged into all others.
     return configparser.RawConfigParser(default_section="", inline_comment_prefixes=(";",))
 
 
 def parse_sections(path: str, lines: list[str]) -> configparser.RawConfigParser:
-    """The sections and options of a file.
+    """Parse the sections and options of a file.
 
-    :raises InputFileError: the lines are none, naming the line
+    :raises InputFileError: a line is not valid; the error names it
     """
     parser = new_parser()
     try:
@@ -326,7 +326,7 @@ _OPTION = re.compile(r"\s*([^#;:=\s][^:=]*?)\s*[:=]")
 
 
 def option_lines(lines: list[str]) -> dict[tuple[str, str], int]:
-    """(section, option) -> 1-based line; the section itself has the option ''."""
+    """Return (section, option) -> 1-based line; the section itself has the option ''."""
     found: dict[tuple[str, str], int] = {}
     section = ""
     for number, line in enumerate(lines, start=1):

@@ -1,8 +1,7 @@
-"""Multi-configurations of Haizea: one file for the product of profiles, traces, annotations and injections (haizea F42,
-section 9.1).
+"""Haizea's multi-configurations: one file for the product of profiles, traces, annotations and injections (haizea F42).
 
 ``[multi]`` names the files. ``[common:<section>]`` has options of every configuration, ``[<profile>:<section>]`` those
-of a profile, which win. A configuration is called ``profile_trace[+injection][+annotation]``.
+of a profile, which take precedence. The name of a configuration is ``profile_trace[+injection][+annotation]``.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _OPTIONS = (
     *_FLAGS,
 )
 
-#: What [multi] decides, and therefore no other section says.
+#: Options that follow from [multi], so that no other section may set them.
 _DECIDED = frozenset(
     {
         ("tracefile", "tracefile"),
@@ -50,7 +49,7 @@ _DECIDED = frozenset(
     }
 )
 
-#: What says which run it is, before the attributes that the files have.
+#: Attributes that identify a run, before those in the files.
 _LABELS = ("profile", "tracefile", "annotationfile", "injectfile")
 
 _PROFILE = re.compile(r"[\w.+-]+")
@@ -58,13 +57,13 @@ _PROFILE = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True)
 class Configuration:
-    """One of the configurations.
+    """One configuration of a multi-configuration.
 
     :ivar name: ``profile_trace[+injection][+annotation]``
-    :ivar conf: what it says
-    :ivar attributes: what tells it from the others: profile, tracefile, annotationfile and injectfile (names without
+    :ivar conf: its options
+    :ivar attributes: attributes that identify it: profile, tracefile, annotationfile and injectfile (names without
         folder and suffix, empty for none), then the attributes of these files and those of the configuration
-    :ivar text: it as a haizea.conf
+    :ivar text: the configuration as a haizea.conf
     """
 
     name: str
@@ -74,12 +73,12 @@ class Configuration:
 
 
 def read_multi_conf(path: str | os.PathLike[str]) -> tuple[Configuration, ...]:
-    """All configurations of a file: by profile, then by trace, annotation and injection, each in the file's order.
+    """Return all configurations of a file, by profile, trace, annotation and injection, each in the file's order.
 
-    Relative folders count from the working directory if they exist there, else from the file's own; names of files may
+    Relative folders refer to the working directory if they exist there, else to the file's folder. Names of files may
     be patterns such as ``*.lwf``. A trace or an injection that is no file may be the name of a shipped workload.
 
-    :raises InputFileError: the file or one that it names cannot be read or is wrong, naming line and option
+    :raises InputFileError: the file or one that it names cannot be read or is wrong; names line and option
     """
     multi = _Multi(os.fspath(path))
     attributes = {
@@ -121,18 +120,18 @@ class _Multi:
         self.traces = tuple(self._files("tracedir", "tracefiles"))
         if not self.traces:
             raise self.error(_MULTI, "tracefiles", "[multi] lacks 'tracefiles'; name at least one")
-        #: Files, with none for configurations that go without.
+        #: Files; None stands for configurations without one.
         self.annotations = self._with_none("annotation")
         self.injections = self._with_none("injection")
 
     def error(self, section: str, option: str, problem: str) -> InputFileError:
-        """An error about an option, at its line or else its section's."""
+        """Return an error about an option, with the line of the option or else of its section."""
         return InputFileError(self._path, self._lines.get((section, option), self._lines.get((section, ""))), problem)
 
     def configuration(
         self, name: str, profile: str, files: tuple[Path, Path | None, Path | None], attributes: Mapping[str, str]
     ) -> Configuration:
-        """One of the configurations.
+        """Return one configuration.
 
         :param files: trace, annotations and injection
         """
@@ -167,19 +166,19 @@ class _Multi:
         files: tuple[Path, Path | None, Path | None],
         attributes: Mapping[str, str],
     ) -> None:
-        """Put in what [multi] decides."""
+        """Set the options that follow from [multi]."""
         for section in ("tracefile", "accounting"):
             if not merged.has_section(section):
                 merged.add_section(section)
         for option, file in zip(("tracefile", "annotationfile", "injectionfile"), files, strict=True):
             if file is not None:
-                # A configuration may be written anywhere.
+                # Absolute, because a configuration may be written to any folder.
                 merged.set("tracefile", option, str(file.absolute()))
         if self._parser.has_option(_MULTI, "datadir"):
             folder = resolved_path(self._parser.get(_MULTI, "datadir"), self._path)
             merged.set("accounting", "datafile", str(folder.absolute() / f"{name}.dat"))
         for key, value in attributes.items():
-            # The line is parted at commas and equal signs, and ends at a semicolon.
+            # Haizea splits the line at commas and equal signs, and takes a semicolon for its end.
             if re.search(r"[,=;\n]", key + value):
                 problem = (
                     f"the attribute {key!r} of {name} is {value!r}; it must have no comma, semicolon or equal sign"
@@ -242,7 +241,7 @@ def _stem(path: Path) -> str:
 
 
 def _attributes(path: Path, root: str) -> Mapping[str, str]:
-    """The attributes of a workload or of annotations; only XML has any."""
+    """Return the attributes of a workload or of annotations; only XML files have any."""
     if is_xml(path):
         for element in stream_elements(path, root, containers=("lease-requests",)):
             if element.tag == "attributes":

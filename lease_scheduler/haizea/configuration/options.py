@@ -1,6 +1,4 @@
-"""Every option of haizea.conf as data: its words, its default, and which of our options it sets (haizea, section
-9.1).
-"""
+"""Every option of haizea.conf as data: its values, its default, and the option of ours that it sets."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from lease_scheduler.simulation.formats.resource_names import parse_count
 from lease_scheduler.simulation.formats.times import parse_duration
 from lease_scheduler.simulation.probes.loader import probe_names
 
-#: Checks the text of an option, with the option's name for the error, and gives it as our options write it.
+#: Checks the text of an option and returns it in our spelling; the second argument is the option's name, for errors.
 Reader = Callable[[str, str], str]
 
 
@@ -21,9 +19,9 @@ Reader = Callable[[str, str], str]
 class HaizeaOption:
     """One option of the file.
 
-    :ivar read: checks the text and gives it in our spelling
-    :ivar sets: our option as ``group.option``; none for one that is not an option of ours
-    :ivar default: what Haizea takes where the file leaves it out, in our spelling; none if nothing
+    :ivar read: checks the text and returns it in our spelling
+    :ivar sets: our option as ``group.option``, or None if we have no such option
+    :ivar default: Haizea's default in our spelling, or None
     :ivar required: whether the file must have it
     """
 
@@ -83,7 +81,7 @@ def _text(text: str, field: str) -> str:
     return text
 
 
-#: Words of the file -> names of our probes.
+#: Haizea's name of a probe -> our name, where they differ.
 _OTHER_NAMES = {"AR": "ar", "utilization": "cpu-utilization"}
 
 
@@ -207,7 +205,7 @@ _PRICING = {
     "max-rate": HaizeaOption(_number(least=0), "policy.pricing_max_rate"),
 }
 
-#: Section -> option -> what it means.
+#: Section -> option -> its description.
 OPTIONS: dict[str, dict[str, HaizeaOption]] = {
     "general": _GENERAL,
     "scheduling": _SCHEDULING,
@@ -219,7 +217,7 @@ OPTIONS: dict[str, dict[str, HaizeaOption]] = {
     "pricing": _PRICING,
 }
 
-#: Options that are checked and kept for features that come later or for a real clock, beside the sections below.
+#: Options, and below them whole sections, that a simulation checks but does not use.
 LATER_OPTIONS = frozenset(
     {
         ("scheduling", "wakeup-interval"),

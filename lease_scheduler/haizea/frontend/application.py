@@ -1,8 +1,8 @@
-"""The XML-RPC protocol as a WSGI application: what comes in is checked before Python's parser sees it.
+"""The XML-RPC protocol as a WSGI application, which checks requests before Python's parser reads them.
 
-Python's parser of XML-RPC believes document types, and with them entities that grow without end; a call that has one
-is refused. So is whatever a browser sends: nobody's identity is checked on loopback, and a page of anybody's could
-otherwise call methods from the browser of somebody on this machine.
+Python's XML-RPC parser accepts document types, whose entities can expand without limit, so a call with a document type
+is refused. Calls from browsers are refused too. Callers on loopback are not authenticated, so otherwise any web page
+could call methods through the browser of a user of this machine.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 LOG = logging.getLogger(__name__)
 
-#: Bytes of a call: every character of a lease may be escaped.
+#: Maximum size of a call in bytes; every character of a lease may be escaped.
 MAXIMUM_BODY = 6 * MAXIMUM_SIZE
 
-#: Where Haizea's clients call.
+#: Paths at which Haizea's clients call.
 _PATHS = ("", "/", "/RPC2")
 _MEDIA_TYPES = ("text/xml", "application/xml")
 
-#: Codes of faults, as most XML-RPC programs have them.
+#: Fault codes, as in most XML-RPC implementations.
 NOT_WELL_FORMED = -32700
 UNKNOWN_METHOD = -32601
 WRONG_PARAMETERS = -32602
@@ -41,9 +41,9 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
 class _HttpError(Exception):
-    """A request that is no call.
+    """A request that is no XML-RPC call.
 
-    :param status: of HTTP, with its words
+    :param status: HTTP status with its reason phrase
     """
 
     def __init__(self, status: str, problem: str) -> None:
@@ -52,16 +52,16 @@ class _HttpError(Exception):
 
 
 class Application:
-    """See the module.
+    """The WSGI application; see the module.
 
-    :param methods: name -> what answers the call
+    :param methods: name -> method
     """
 
     def __init__(self, methods: Mapping[str, Callable[..., Any]]) -> None:
         self._methods = methods
 
     def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request, as WSGI wants it."""
+        """Answer a WSGI request."""
         try:
             status, media_type, content = "200 OK", "text/xml", self._answer(_body(environ))
         except _HttpError as error:
@@ -70,7 +70,7 @@ class Application:
         return [content]
 
     def _answer(self, body: bytes) -> bytes:
-        """The answer to a call: what its method gives, or a fault."""
+        """Return the answer to a call: the result of its method, or a fault."""
         try:
             result: Any = (self._call(body),)
             text = xmlrpc.client.dumps(result, methodresponse=True, allow_none=True)
@@ -84,7 +84,7 @@ class Application:
         try:
             parameters, name = xmlrpc.client.loads(body, use_builtin_types=True)
         except Exception as error:
-            # Python's parser says in many ways that it cannot make sense of something.
+            # Python's parser raises many types of exceptions for a malformed call.
             raise xmlrpc.client.Fault(NOT_WELL_FORMED, f"this is no XML-RPC call: {error}"[:500]) from error
         method = self._methods.get(name or "")
         if method is None:
@@ -111,9 +111,9 @@ class Application:
 
 
 def _body(environ: Mapping[str, Any]) -> bytes:
-    """The body of a request that may be a call.
+    """Return the body of a request.
 
-    :raises _HttpError: it is none
+    :raises _HttpError: the request is no XML-RPC call
     """
     if environ.get("PATH_INFO", "") not in _PATHS:
         raise _HttpError("404 Not Found", "XML-RPC is at / and at /RPC2.")
@@ -135,9 +135,9 @@ def _body(environ: Mapping[str, Any]) -> bytes:
 
 
 def _refuse_document_type(body: bytes) -> None:
-    """Refuse a document type, before anything in it is read.
+    """Refuse a body with a document type, before the document type is read.
 
-    :raises xmlrpc.client.Fault: the body has one, or is no XML
+    :raises xmlrpc.client.Fault: the body has a document type, or is not well-formed
     """
 
     def refuse(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Calls of Haizea's XML-RPC methods, as its commands make them."""
+"""Calls Haizea's XML-RPC methods, for its commands."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from xml.parsers import expat
 
 from lease_scheduler.model.errors import InvalidValueError, LeaseSchedulerError
 
-#: Seconds that an answer may take.
+#: Seconds to wait for an answer.
 _TIMEOUT = 120.0
 
 
 class CallRefusedError(LeaseSchedulerError):
-    """The server has understood a call, and says no."""
+    """The server has understood a call, and refuses it."""
 
 
 class _Transport(xmlrpc.client.Transport):
-    """Waits for an answer for a while only."""
+    """A transport with a time limit for answers."""
 
     def make_connection(self, host: Any) -> http.client.HTTPConnection:
-        """The connection for a call."""
+        """Return the connection for a call."""
         connection = super().make_connection(host)
         connection.timeout = _TIMEOUT
         return connection
 
 
 class _SafeTransport(xmlrpc.client.SafeTransport):
-    """The same with TLS."""
+    """A TLS transport with a time limit for answers."""
 
     def make_connection(self, host: Any) -> http.client.HTTPSConnection:
-        """The connection for a call."""
+        """Return the connection for a call."""
         connection = super().make_connection(host)
         connection.timeout = _TIMEOUT
         return connection
 
 
 def call(server: str, method: str, *parameters: Any) -> Any:
-    """What a method gives.
+    """Call a method and return its result.
 
     :param server: URL, http or https
     :raises InvalidValueError: the server cannot be reached, or does not speak XML-RPC
-    :raises CallRefusedError: it refuses
+    :raises CallRefusedError: the server refuses the call
     """
     try:
         transport = _SafeTransport() if server.startswith("https:") else _Transport()
@@ -58,9 +58,9 @@ def call(server: str, method: str, *parameters: Any) -> Any:
 
 
 def texts(answer: Any) -> Iterable[str]:
-    """An answer that must be a list of texts.
+    """Return the answer if it is a list of texts.
 
-    :raises InvalidValueError: it is something else
+    :raises InvalidValueError: the answer is something else
     """
     if not isinstance(answer, list) or not all(isinstance(each, str) for each in answer):
         raise InvalidValueError("--server", "the server does not answer as Haizea does")

@@ -1,4 +1,4 @@
-"""From Haizea's leases to bodies of the REST API, and from its answers to Haizea's leases and hosts."""
+"""Translates Haizea's leases to bodies of the REST API, and its answers to Haizea's leases and hosts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lease_scheduler.model.resources import DISK_GB, FLOATING_IP, HOST_SHARE, ME
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation.formats.times import format_moment
 
-#: Haizea's disks are in MB; those of OpenStack in GB.
+#: Haizea measures disks in MB, OpenStack in GB.
 _DISK = "Disk"
 _MB_IN_GB = 1_024
 
-#: Extras in which the REST service keeps what its leases have no place for.
+#: Extras of a lease that hold the terms of Haizea for which the REST API has no field.
 _USER = "haizea:user"
 _IMAGE = "haizea:image"
 _IMAGE_SIZE = "haizea:image-size"
@@ -32,11 +32,11 @@ _DIGITS = re.compile(r"[0-9]{1,15}")
 
 @dataclass(frozen=True)
 class Translation:
-    """How Haizea's terms are to be understood.
+    """How to translate Haizea's terms.
 
-    :ivar cpu_units: how many units of Haizea's CPU one VCPU has: 100 where VCPUs are whole, 1 where they are hundredths
-    :ivar preemption_mode: how a preemptible lease is interrupted that does not say it
-    :ivar boot_images: whether disk images are images from which the service boots servers
+    :ivar cpu_units: units of Haizea's CPU in one VCPU: 100 if a VCPU is a core, 1 if it is a hundredth of a core
+    :ivar preemption_mode: preemption mode of a preemptible lease that does not name one
+    :ivar boot_images: whether the service boots servers from the disk images of leases
     """
 
     cpu_units: int = 100
@@ -45,10 +45,10 @@ class Translation:
 
 
 def body_of(request: LeaseRequest, says_mode: bool, translation: Translation) -> Document:
-    """The body of the request for a lease.
+    """Return the body of the REST request for a lease.
 
-    :param says_mode: whether the request says how it may be interrupted
-    :raises InvalidValueError: a resource that the service cannot have
+    :param says_mode: whether the request names its preemption mode
+    :raises InvalidValueError: the service does not know a resource, or a date is beyond the year 9999
     """
     name = f"haizea-{request.kind.value}"
     body: Document = {
@@ -71,7 +71,7 @@ def body_of(request: LeaseRequest, says_mode: bool, translation: Translation) ->
             for number, nodes in enumerate(request.nodes)
         ]
         for each in body["nodes"]:
-            # Nova boots no image where there is no disk, and Haizea's leases need not name one.
+            # Nova boots an image only with a disk, which Haizea's leases may omit.
             each["resources"].setdefault(DISK_GB, max(1, -(-request.software.size_mb // _MB_IN_GB)))
     return body
 
@@ -103,14 +103,14 @@ def _extras(request: LeaseRequest) -> dict[str, str]:
 
 
 def written_lease(shown: Mapping[str, Any], translation: Translation) -> WrittenLease:
-    """The lease that the REST service shows."""
+    """Return a lease of the REST API in Haizea's terms."""
     kind = LeaseKind(shown["kind"])
     asked = _instant(shown["earliest_start"])
     start = None
     if kind is LeaseKind.RESERVATION:
         start = asked if asked is not None else _instant(shown["start_date"])
     elif kind is LeaseKind.DEADLINE:
-        # As in a request: without a start it is the submission.
+        # As in a request, the default of the start is the submission.
         start = asked if asked is not None else _instant(shown["submitted_at"])
     extras: dict[str, str] = shown["extras"]
     size = extras.get(_IMAGE_SIZE, "")
@@ -135,7 +135,7 @@ def written_lease(shown: Mapping[str, Any], translation: Translation) -> Written
 
 
 def _all_nodes(shown: Mapping[str, Any], translation: Translation) -> tuple[NodeSet, ...]:
-    """The nodes of a lease: those that it has, where it asked for a range and that can be seen."""
+    """Return the nodes of a lease; for a range of nodes, the actual number if the answer shows the hosts."""
     asked = [_nodes(each, translation) for each in shown["reservations"]]
     ranges = [number for number, each in enumerate(shown["reservations"]) if each.get("min") != each.get("max")]
     hosts = next((held["hosts"] for held in shown.get("holdings") or () if "hosts" in held), None)
@@ -146,7 +146,7 @@ def _all_nodes(shown: Mapping[str, Any], translation: Translation) -> tuple[Node
 
 
 def _nodes(reservation: Mapping[str, Any], translation: Translation) -> NodeSet:
-    """The nodes of a reservation; whole hosts and addresses, which Haizea does not have, count one each."""
+    """Return the nodes of a Blazar reservation; whole hosts and floating IPs, unknown to Haizea, are one node each."""
     resources = dict(reservation.get("resources") or {})
     count = reservation.get("amount") or reservation.get("min") or 1
     if reservation["resource_type"] == "virtual:floatingip":
@@ -161,12 +161,12 @@ def _nodes(reservation: Mapping[str, Any], translation: Translation) -> NodeSet:
     return NodeSet(count, Resources(resources), frozenset(reservation.get("traits") or ()))
 
 
-#: Resource class -> key of an instance reservation that Blazar's clients made.
+#: Resource class -> key in an instance reservation of a Blazar client.
 _SIZES = {VCPU: "vcpus", MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
 
 
 def _status(shown: Mapping[str, Any]) -> dict[str, str]:
-    """What has become of the lease, as far as there is something to say."""
+    """Return the status of a lease as extras; dates that are not known yet are left out."""
     dates = {
         lease_xml.PLANNED_START: shown["start_date"],
         lease_xml.PLANNED_END: shown["end_date"],
@@ -182,7 +182,7 @@ def _status(shown: Mapping[str, Any]) -> dict[str, str]:
 
 
 def host_of(shown: Mapping[str, Any], translation: Translation) -> Document:
-    """A host as Haizea's lists have it: ``id`` (int), ``hostname``, ``cpu`` (100 is a whole one) and ``mem`` (MB)."""
+    """Return a host as in Haizea's lists: ``id`` (int), ``hostname``, ``cpu`` (100 is one core) and ``mem`` (MB)."""
     return {
         "id": int(shown["id"]),
         "hostname": str(shown["hypervisor_hostname"]),
@@ -199,7 +199,7 @@ def _date(instant: int, field: str) -> str:
 
 
 def _instant(text: str | None) -> int | None:
-    """Seconds since the epoch of a date as the API writes it."""
+    """Return the seconds since the epoch of a date of the REST API, or None."""
     if text is None:
         return None
     moment = datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""A lease in Haizea's XML, as its scripts send and read it (haizea F24, section 9.2)."""
+"""Reads and writes leases in Haizea's XML (haizea F24)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lease_scheduler.simulation.formats.lwf_terms import write_attributes, write
 from lease_scheduler.simulation.formats.times import format_moment, format_time, parse_moment
 from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder, parse_element
 
-#: Bytes of a lease in XML; one of a thousand different nodes has some 200,000.
+#: Maximum size of a lease in XML, in bytes; a lease with a thousand different nodes has some 200,000.
 MAXIMUM_SIZE = 1_000_000
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
-#: Attributes in ``<extra>`` with which the front tells what has become of a lease; Haizea's XML has no place for it.
+#: Attributes in ``<extra>`` that hold the status of a lease, for which Haizea's XML has no place.
 UUID = "status:uuid"
 PLANNED_START = "status:planned-start"
 PLANNED_END = "status:planned-end"
@@ -31,22 +31,22 @@ ENDED = "status:ended"
 ACCUMULATED = "status:accumulated"
 REASON = "status:reason"
 
-#: What lists show in place of a start that is left open.
+#: Shown in lists for a lease without a start.
 _UNSPECIFIED = "Unspecified"
 
-#: Name of the element, and what errors call the document.
+#: Name of the element, and of the document in errors.
 _LEASE = "lease"
 
 
 @dataclass(frozen=True)
 class WrittenLease:
-    """A lease as its XML shows it, or is to show it.
+    """The contents of a lease's XML.
 
-    :ivar number: its id; none in a request, which gets one
-    :ivar state: none in a request
-    :ivar start: instant at which it was asked to start; none if that is left open or now
-    :ivar submitted: instant; none in a request
-    :ivar preemption_mode: our word for how it may be interrupted, none if that is left open
+    :ivar number: its id; None in a request, which has none yet
+    :ivar state: None in a request
+    :ivar start: requested start; None if left open or immediate
+    :ivar submitted: instant of submission; None in a request
+    :ivar preemption_mode: the value of a ``PreemptionMode``; None if left open
     """
 
     kind: LeaseKind
@@ -65,11 +65,11 @@ class WrittenLease:
 
 
 def read_request(content: str | bytes, now: int) -> tuple[LeaseRequest, bool]:
-    """The request that a lease in XML is, and whether it says how it may be interrupted.
+    """Read a request from XML, and return it and whether it names its preemption mode.
 
-    Its id, state and time of submission do not count: the service gives them.
+    The id, the state and the submission time in the XML are ignored, because the service sets them.
 
-    :param now: instant of its submission, from which relative times count
+    :param now: instant of the submission, to which relative times refer
     :raises InvalidValueError: naming what is wrong, and where
     """
     element = _element(content)
@@ -83,14 +83,14 @@ def read_request(content: str | bytes, now: int) -> tuple[LeaseRequest, bool]:
 
 
 def clean(text: str) -> str:
-    """The text without the characters that XML cannot have, which clients of REST may have sent."""
+    """Replace the characters that XML does not allow, which clients of REST may have sent."""
     return _NOT_IN_XML.sub("?", text)
 
 
 def write_lease(lease: WrittenLease) -> str:
-    """The XML of a lease, in one line.
+    """Return the XML of a lease, in one line.
 
-    :raises InvalidValueError: XML or Haizea's names of resources cannot say it
+    :raises InvalidValueError: XML or Haizea's names of resources cannot express the lease
     """
     written: dict[str, str] = {}
     if lease.number is not None:
@@ -122,10 +122,10 @@ def write_lease(lease: WrittenLease) -> str:
 
 @dataclass(frozen=True)
 class ListedLease:
-    """What lists show of a lease (Sotomayor 2010, figure 4.3).
+    """The columns of a lease in lists (Sotomayor 2010, figure 4.3).
 
-    :ivar start: when it starts or started, or is to start at the earliest, as text
-    :ivar duration: as text
+    :ivar start: actual or planned start, or else the requested one, as text
+    :ivar duration: requested duration, as text
     """
 
     number: str
@@ -137,9 +137,9 @@ class ListedLease:
 
 
 def read_listed(text: str) -> ListedLease:
-    """What a lease that the front has written shows in lists.
+    """Read the columns for lists from a lease that the front has written.
 
-    :raises InvalidValueError: it is no lease, or not one as the front writes it
+    :raises InvalidValueError: the text is no lease, or lacks what the front writes
     """
     element = _element(text)
     try:
@@ -156,7 +156,7 @@ def read_listed(text: str) -> ListedLease:
 
 
 def _element(text: str | bytes) -> Element:
-    # What a text says of its encoding was true before it became a text.
+    # The encoding that the XML declaration names no longer applies to a decoded text.
     content = _DECLARATION.sub("", text).encode(errors="replace") if isinstance(text, str) else text
     if len(content) > MAXIMUM_SIZE:
         raise InvalidValueError(_LEASE, f"has {len(content)} bytes; at most {MAXIMUM_SIZE} are read")
@@ -167,5 +167,5 @@ def _element(text: str | bytes) -> Element:
 
 
 def _in_text(error: InputFileError) -> InvalidValueError:
-    """An error about a place in a text that is no file."""
+    """Return the error for a text that is not a file."""
     return InvalidValueError(_LEASE if error.line is None else f"{_LEASE}, line {error.line}", error.problem)

@@ -1,4 +1,4 @@
-"""Haizea's XML-RPC methods, each answered by the REST service (haizea F23, section 1.2)."""
+"""Haizea's XML-RPC methods, each answered by the REST service (haizea F23)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lease_scheduler.model.states import FINAL_STATES, LeaseState
 
 LOG = logging.getLogger(__name__)
 
-#: Haizea's only event: a VM of a lease has ended, and with it the lease.
+#: Haizea's only event: a VM of a lease has ended, which ends the lease.
 EVENT_END_VM = 0
 
 #: The microversion whose leases have numbers and show their extras.
 _VERSION = "1.16"
 
-#: What is given back by methods that have nothing to say.
+#: Result of methods that have nothing to return.
 _DONE = 0
 
 _QUEUED = ("queued", "suspended-queued")
@@ -29,14 +29,14 @@ _LARGEST = 2_147_483_647
 
 
 class Methods:
-    """What clients may call; the names are part of the interface.
+    """The methods that clients may call; their names and those of their parameters are part of the interface.
 
-    A lease's id is its number in the service: its place in the order of all requests. The service keeps it, so ids
-    are the same after a restart of the front, and at every front.
+    The id of a lease is its number in the service, which is its place in the order of all requests. The service keeps
+    it, so ids survive a restart of the front and are the same at every front.
 
-    :param client: of the REST service
-    :param now: tells the time
-    :param all_projects: whether leases of all projects are seen, which only administrators may
+    :param client: client of the REST service
+    :param now: returns the present instant
+    :param all_projects: whether to show the leases of all projects, which only administrators may see
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Methods:
         self._query: Document = {"all_projects": True} if all_projects else {}
 
     def by_name(self) -> dict[str, Callable[..., Any]]:
-        """The methods, by the names with which they are called."""
+        """Return the methods by name."""
         return {
             "create_lease": self.create_lease,
             "cancel_lease": self.cancel_lease,
@@ -61,11 +61,11 @@ class Methods:
         }
 
     def create_lease(self, lease_xml: Any) -> int:
-        """Ask for a lease; its id.
+        """Request a lease, and return its id.
 
-        :param lease_xml: text, or the same in base64
-        :raises InvalidValueError: it is no lease, or one that cannot be asked for
-        :raises osc_lib.exceptions.CommandError: the service refuses it
+        :param lease_xml: the request in Haizea's XML, as text or in base64
+        :raises InvalidValueError: the text is no lease, or the service does not support it
+        :raises osc_lib.exceptions.CommandError: the service refuses the request
         """
         if not isinstance(lease_xml, str | bytes):
             raise InvalidValueError("lease_xml", f"must be a text, not {type(lease_xml).__name__}")
@@ -87,30 +87,30 @@ class Methods:
         return _DONE
 
     def get_leases(self) -> list[str]:
-        """The leases that are not over, in the order in which they were asked for; each in XML."""
+        """Return the live leases in XML, in the order of their submission."""
         return self._all_xml(self.live_leases())
 
     def get_lease(self, lease_id: Any) -> str:
-        """One lease in XML, even if it is over or cancelled.
+        """Return a lease in XML, even if it is over or cancelled.
 
-        :raises InvalidValueError: there is none of that id
+        :raises InvalidValueError: there is no lease with this id
         """
         return self._xml(self._find(lease_id, deleted=True))
 
     def get_queue(self) -> list[str]:
-        """The leases that wait in the queue, in its order; each in XML."""
+        """Return the leases in the queue in XML, in the order of the queue."""
         queue = [lease for state in _QUEUED for lease in self._client.leases(_VERSION, self._query | {"state": state})]
         return self._all_xml(sorted(queue, key=lambda lease: int(lease["number"])))
 
     def get_hosts(self) -> list[Document]:
-        """The hosts of the pool: ``id``, ``hostname``, ``cpu`` and ``mem``."""
+        """Return the hosts of the pool, each with ``id``, ``hostname``, ``cpu`` and ``mem``."""
         hosts = self._client.request("GET", "/os-hosts", _VERSION)["hosts"]
         return [host_of(host, self._translation) for host in hosts]
 
     def notify_event(self, lease_id: Any, enactment_id: Any, event: Any) -> int:
-        """Take notice of an event; the end of a VM ends its lease before its time.
+        """Handle an event: the end of a VM ends its whole lease early.
 
-        :param enactment_id: of the VM; the lease ends as a whole, whichever it is
+        :param enactment_id: id of the VM, which is ignored because the lease ends as a whole
         :raises InvalidValueError: there is no such lease or event
         """
         del enactment_id
@@ -121,12 +121,12 @@ class Methods:
         return _DONE
 
     def test_func(self) -> int:
-        """Does nothing, and shows that the front is there."""
+        """Do nothing, so that clients can check that the front answers."""
         LOG.info("test_func was called")
         return _DONE
 
     def live_leases(self) -> list[Document]:
-        """The leases that are not over, as the REST service shows them."""
+        """Return the live leases as the REST service shows them."""
         return self._client.leases(_VERSION, self._query | {"live": True})
 
     def _find(self, lease_id: Any, deleted: bool = False) -> Document:
@@ -139,7 +139,10 @@ class Methods:
         return found[0]
 
     def _all_xml(self, leases: Iterable[Document]) -> list[str]:
-        """Those that Haizea's XML can say; others, which somebody made over REST, must not keep a list from coming."""
+        """Return leases in XML, without those that Haizea's XML cannot express.
+
+        Such a lease, which was requested over REST, must not make the whole list fail.
+        """
         found = []
         for lease in leases:
             try:

@@ -1,9 +1,9 @@
-"""OpenNebula's templates of VMs with a section for Haizea, as requests for leases (haizea F21, F22; Sotomayor 2010,
+"""Reads OpenNebula templates of VMs with a section for Haizea as requests for leases (haizea F21, F22; Sotomayor 2010,
 section 4.1.1).
 
 A template is text: ``NAME = value``, ``NAME = "value"`` and ``NAME = [ KEY = value, ... ]``, ``#`` before comments.
 The section ``HAIZEA`` has ``start`` (``+HH:MM:SS``, a date and time, ``now`` or ``best_effort``), ``duration``
-(``HH:MM:SS`` or ``unlimited``), ``preemptible`` (``yes`` or ``no``) and ``group``. Names count in any case.
+(``HH:MM:SS`` or ``unlimited``), ``preemptible`` (``yes`` or ``no``) and ``group``. The case of names does not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lease_scheduler.simulation.formats.times import parse_duration, parse_momen
 _SECTION = "HAIZEA"
 _KEYS = ("START", "DURATION", "PREEMPTIBLE", "GROUP")
 
-#: Units of CPU in a whole one.
+#: Haizea's units of CPU in one core.
 _WHOLE_CPU = 100
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -35,11 +35,11 @@ _SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 
 @dataclass(frozen=True)
 class Template:
-    """A VM as its template describes it.
+    """A parsed template of a VM.
 
     :ivar path: the file
     :ivar values: NAME -> value
-    :ivar section: KEY -> value of its section for Haizea, none if it has none
+    :ivar section: KEY -> value of the section for Haizea; None without such a section
     """
 
     path: str
@@ -47,24 +47,24 @@ class Template:
     section: Mapping[str, str] | None
 
     def get(self, name: str) -> str:
-        """A value that must be there.
+        """Return a required value.
 
-        :raises InputFileError: it is not
+        :raises InputFileError: the value is missing
         """
         if name not in self.values:
             raise self.error(f"lacks {name}; add it")
         return self.values[name]
 
     def error(self, problem: str) -> InputFileError:
-        """An error about this template, to be raised."""
+        """Return an error about this template, for the caller to raise."""
         return InputFileError(self.path, None, problem)
 
 
 def parse_template(text: str, path: str) -> Template:
-    """A template.
+    """Parse a template.
 
-    :param path: of the file, for errors
-    :raises InputFileError: it is none, naming the line
+    :param path: the file, for errors
+    :raises InputFileError: the text is not a template; the error names the line
     """
     values: dict[str, str] = {}
     section: dict[str, str] | None = None
@@ -131,11 +131,11 @@ def _at(text: str, place: int, path: str, problem: str) -> InputFileError:
 
 
 def leases_of(templates: Sequence[Template], now: int) -> list[WrittenLease]:
-    """The leases that the VMs are: those of one group are the nodes of one lease, of which the first one says the rest.
+    """Return the leases for the VMs, in the order of their first VMs.
 
-    They come in the order of their first VMs.
+    The VMs of one group are the nodes of one lease. The first of them gives all other terms.
 
-    :param now: instant of the submission, from which relative starts count
+    :param now: instant of the submission, to which relative starts refer
     :raises InputFileError: naming the file and what is wrong in it
     """
     groups: dict[object, list[Template]] = {}
@@ -181,7 +181,7 @@ def _flag(text: str) -> bool:
 
 
 def _needed(template: Template) -> Resources:
-    """What the VM takes: each of its ``VCPU`` (one if it does not say) the share ``CPU`` of a core."""
+    """Return the resources of a VM: ``VCPU`` processors (1 by default), each the share ``CPU`` of a core."""
     try:
         share = cpu_units(template.get("CPU"), "CPU")
         count = parse_count(template.values.get("VCPU", "1"), "VCPU", least=1)
@@ -191,9 +191,9 @@ def _needed(template: Template) -> Resources:
 
 
 def cpu_units(text: str, field: str) -> int:
-    """Units of Haizea's CPU of a number of cores: 100 of ``1``, 50 of ``0.5``.
+    """Return a number of cores in Haizea's units of CPU: 100 for ``1``, 50 for ``0.5``.
 
-    :raises InvalidValueError: the text is no number above 0
+    :raises InvalidValueError: the text is not a number above 0
     """
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) or not Decimal(text):
         raise InvalidValueError(field, f"must be a number above 0, not {text!r}")

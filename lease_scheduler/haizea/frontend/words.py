@@ -1,4 +1,4 @@
-"""Haizea's numbers and words for states and kinds of leases (its scripts compare them; haizea F15)."""
+"""Haizea's numbers and words for states and kinds of leases, on which scripts of its users rely (haizea F15)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.model.states import LeaseState
 
 _S = LeaseState
 
-#: State -> the number that the attribute ``state`` of a lease in XML has, and the word that lists have.
+#: State -> its number, used in the XML attribute ``state``, and its word, used in lists.
 _STATES: dict[LeaseState, tuple[int, str]] = {
     _S.NEW: (0, "New"),
     _S.PENDING: (1, "Pending"),
@@ -40,12 +40,12 @@ _KINDS = {
 
 
 def state_number(state: LeaseState) -> int:
-    """Haizea's number for a state."""
+    """Return Haizea's number for a state."""
     return _STATES[state][0]
 
 
 def state_word(number: str) -> str:
-    """The word for a state's number.
+    """Return Haizea's word for the number of a state.
 
     :raises InvalidValueError: there is no such state
     """
@@ -56,5 +56,5 @@ def state_word(number: str) -> str:
 
 
 def kind_word(kind: LeaseKind) -> str:
-    """Haizea's word for a kind of lease."""
+    """Return Haizea's word for a kind of lease."""
     return _KINDS[kind]

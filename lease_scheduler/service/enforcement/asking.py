@@ -1,4 +1,4 @@
-"""Asks the filters, and sees to it that those who keep count hear how everything ended."""
+"""Asks the filters, and ensures that filters that keep count learn the outcome."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from lease_scheduler.records.messages import FOR_FILTERS, Message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal, UsageFilter
 from lease_scheduler.service.enforcement.views import lease_body
 
-#: A filter that keeps count is asked about a lease; unless the lease is made it must hear that nothing came of it.
+#: Event type: a filter that keeps count was asked. Unless the lease is made, it must be told so.
 ASKED = f"{FOR_FILTERS}asked"
-#: A lease is over.
+#: Event type: a lease has ended.
 ENDED = f"{FOR_FILTERS}ended"
 
-#: Longest wait for another request of the same project, if the request itself has no limit, in seconds.
+#: Maximum seconds to wait for another request of the same project, if the request itself has no limit.
 _PATIENCE = 60.0
 
 
 class Enforcement:
-    """Asks one filter after the other.
+    """Asks the filters one after the other.
 
-    :param filters: in order
-    :param keep: writes a message down, to be given to ``deliver`` until that is done with it
-    :param is_made: whether there is or was a lease of an id, as the store knows it
+    :param filters: in this order
+    :param keep: stores a message, to be given to ``deliver`` until that returns True
+    :param is_made: returns whether the store knows a lease of this id, live or ended
     """
 
     def __init__(
@@ -46,20 +46,20 @@ class Enforcement:
         self._is_made = is_made
         self._locks: defaultdict[str, Lock] = defaultdict(Lock)
         self._lock = Lock()
-        # Leases that are being made at this moment, and those of which no filter has counted anything.
+        # Leases that are being made, and leases that no filter has counted.
         self._being_made: set[str] = set()
         self._not_counted: set[str] = set()
-        #: Called when ``deliver`` could be done with something that it was not done with before.
+        #: Called when ``deliver`` may succeed where it did not before.
         self.on_settled: Callable[[], None] = lambda: None
 
     def replace_filters(self, filters: Sequence[UsageFilter]) -> None:
-        """Ask others from now on, which must follow ends if the first ones do."""
+        """Use other filters from now on; they must follow ends if the present ones do."""
         self._filters = tuple(filters)
         self._followers = tuple(each for each in self._filters if each.follows)
 
     @property
     def is_on(self) -> bool:
-        """Whether there is anything to ask."""
+        """Whether there are filters to ask."""
         return bool(self._filters)
 
     @property
@@ -69,10 +69,10 @@ class Enforcement:
 
     @contextmanager
     def one_at_a_time(self, project_id: str, expires: float | None = None) -> Iterator[None]:
-        """Two leases of one project are not checked at the same time, or both could use the same rest of a limit.
+        """Check the leases of one project one at a time, as two could otherwise use the same rest of a limit.
 
-        :param expires: real instant from which nobody waits for the answer
-        :raises EngineUnavailableError: others of the same project took too long
+        :param expires: real instant after which the caller no longer waits
+        :raises EngineUnavailableError: other requests of the project took too long
         """
         if not self._filters:
             yield
@@ -91,10 +91,10 @@ class Enforcement:
     def creation(self, context: Document, proposal: Proposal) -> Iterator[None]:
         """Ask whether a lease may be made; the block makes it.
 
-        If the block fails, or this process ends before it is through, filters that keep count are told so.
+        If the block fails or this process ends within it, filters that keep count are told.
 
-        :raises RefusedError: it may not
-        :raises EngineUnavailableError: a filter cannot tell at present
+        :raises RefusedError: a filter refuses
+        :raises EngineUnavailableError: a filter cannot decide at present
         """
         lease_id = str(proposal.lease["id"])
         counted = noted = False
@@ -103,7 +103,7 @@ class Enforcement:
                 if each.follows and not noted:
                     with self._lock:
                         self._being_made.add(lease_id)
-                        # Asked for a second time, perhaps with another answer.
+                        # The same request may come again, with another answer.
                         self._not_counted.discard(lease_id)
                     noted = True
                     self._keep(Message(ASKED, message_body(lease_body(proposal.lease, proposal.allocations))))
@@ -112,7 +112,7 @@ class Enforcement:
                 except RefusedError:
                     raise
                 except BaseException:
-                    # Perhaps it has counted the lease and only its answer was lost.
+                    # The filter may have counted the lease, and only its answer was lost.
                     counted = counted or each.follows
                     raise
                 counted = counted or each.follows
@@ -128,8 +128,8 @@ class Enforcement:
     def check_update(self, context: Document, change: ChangeProposal) -> None:
         """Ask whether a lease may be changed.
 
-        :raises RefusedError: it may not
-        :raises EngineUnavailableError: a filter cannot tell at present
+        :raises RefusedError: a filter refuses
+        :raises EngineUnavailableError: a filter cannot decide at present
         """
         for each in self._filters:
             each.check_update(context, change)
@@ -137,7 +137,7 @@ class Enforcement:
     def deliver(self, message: Message) -> bool:
         """Tell the filters what a message means.
 
-        :return: whether that is done; if not, or if this raises, the same message is to come again
+        :return: whether this is done. If not, or if this raises, deliver the message again later
         """
         lease_id = str(message.payload["lease_id"])
         if message.event_type == ASKED:
@@ -152,19 +152,19 @@ class Enforcement:
         return True
 
     def forget(self, message: Message) -> None:
-        """A message was taken from the store."""
+        """Note that a message was removed from the store."""
         if message.event_type == ASKED:
             with self._lock:
                 self._not_counted.discard(str(message.payload["lease_id"]))
 
 
 def message_body(lease: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload of a message about a lease."""
+    """Return the payload of a message about a lease."""
     return {"lease_id": lease["id"], "lease": dict(lease)}
 
 
 def ended_message(lease: Lease, body: Mapping[str, Any]) -> Message:
-    """The message that a lease is over.
+    """Return the message that a lease has ended.
 
     :param body: the lease as ``views.lease_body`` shows it
     """

@@ -1,4 +1,4 @@
-"""What filters are asked and told."""
+"""The protocol of filters, and the values that they receive."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ LiveLeases = Sequence[tuple[Lease, LeaseDocument]]
 
 @dataclass(frozen=True)
 class FilterOptions:
-    """What a filter is made with.
+    """Arguments for the construction of a filter.
 
     :ivar values: the options of the group ``enforcement`` by name
-    :ivar session: makes a keystoneauth1 session with the credentials that are configured, if any are
-    :ivar unified_limits: asks Keystone for the limits of a project by their names, none if it is not to be asked
+    :ivar session: makes a keystoneauth1 session with the configured credentials, if there are any
+    :ivar unified_limits: asks Keystone for limits of a project by their names; None if they are not used
     """
 
     values: Mapping[str, Any]
@@ -29,12 +29,12 @@ class FilterOptions:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A lease that is about to be made.
+    """A lease to be made.
 
-    :ivar lease: its document, in the words of the API (see ``api.requests.lease``)
-    :ivar request: its terms, with as many VMs as it would get
+    :ivar lease: its document, in the form of the API (see ``api.requests.lease``)
+    :ivar request: its terms, with the number of nodes that it would get
     :ivar now: the present instant
-    :ivar allocations: per reservation id the hosts or addresses that it would get
+    :ivar allocations: by reservation id, the hosts or addresses that it would get
     :ivar live: the other live leases of its project
     """
 
@@ -46,13 +46,13 @@ class Proposal:
 
     @property
     def project_id(self) -> str:
-        """Whose lease it is."""
+        """The project of the lease."""
         return str(self.lease["project_id"])
 
 
 @dataclass(frozen=True)
 class ChangeProposal:
-    """A lease that is about to be changed.
+    """A live lease to be changed.
 
     :ivar current: the lease as it is
     :ivar changes: the keys of its document that change, with their new values
@@ -65,28 +65,28 @@ class ChangeProposal:
 
 
 class UsageFilter(Protocol):
-    """Says no to leases that use too much.
+    """Refuses leases that use too much.
 
-    Every method may raise ``RefusedError`` (it says no) and ``EngineUnavailableError`` (it cannot tell at present). It
-    may take its time and is called by several threads at once, but for one project one after the other.
+    Every method may raise ``RefusedError`` (it refuses) and ``EngineUnavailableError`` (it cannot decide at present).
+    Calls may take long. They come from several threads, but for one project one at a time.
     """
 
-    #: Whether it keeps count itself and must be told of every end.
+    #: Whether the filter keeps count itself and must be told of every end.
     follows: bool
 
     def check_create(self, context: Document, proposal: Proposal) -> None:
-        """A lease is about to be made.
+        """Check a lease to be made.
 
         :param context: of the request: ``user_id``, ``project_id``, ``roles`` and so on
         """
         ...
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """A lease is about to be changed."""
+        """Check a lease to be changed."""
         ...
 
     def on_end(self, lease: Document) -> None:
-        """A lease is over, or what was allowed has not come about; any error has it told again later.
+        """Note that a lease has ended, or was allowed but not made. After an error this is called again later.
 
         :param lease: its document as ``views.lease_body`` makes it
         """

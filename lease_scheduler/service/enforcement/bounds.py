@@ -1,7 +1,7 @@
-"""How long leases may be, how far ahead they may lie, and how long a project may hold what it does not accept.
+"""Bounds on the duration and the lead time of leases, and on offers that a project holds without accepting.
 
-Without bounds one project can keep a whole cloud for years at no cost: by offers that are renewed as often as they
-expire, by reservations of distant years, or by a lease without a duration.
+Without bounds, one project can block a whole cloud for years at no cost: by offers that it renews as they expire, by
+reservations in distant years, or by a lease without a duration.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 from lease_scheduler.model.errors import RefusedError
 from lease_scheduler.model.lease import UNLIMITED, LeaseKind, LeaseRequest
 
-#: Seconds back over which it is counted how long a project held offers that it did not accept.
+#: Period in seconds, up to now, within which the time of unaccepted offers is summed.
 PERIOD = 86_400
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What an operator allows every project; -1 is no bound.
+    """Bounds that an operator sets for every project; -1 means no bound.
 
-    :ivar max_duration: seconds that a lease may last; a lease without a duration gets this one
-    :ivar max_lead_time: seconds from now within which a lease must start; a deadline may lie ``max_duration`` later
-    :ivar max_held_offers: offers that a project may hold at the same time
-    :ivar max_unaccepted_time: seconds, within ``PERIOD``, for which a project may hold offers that it does not accept
+    :ivar max_duration: maximum duration of a lease in seconds; a lease without a duration gets this one
+    :ivar max_lead_time: seconds from now within which a lease must start; a deadline may be ``max_duration`` later
+    :ivar max_held_offers: maximum number of offers that a project holds at the same time
+    :ivar max_unaccepted_time: maximum seconds, within ``PERIOD``, for which a project holds offers that it does not
+        accept
     :ivar exempt: projects without bounds
     """
 
@@ -33,23 +34,23 @@ class Bounds:
     exempt: frozenset[str] = frozenset()
 
     def of_project(self, project_id: str) -> Bounds:
-        """Return those of a project."""
+        """Return the bounds of a project."""
         return Bounds() if project_id in self.exempt else self
 
 
 def with_duration(bounds: Bounds, request: LeaseRequest) -> LeaseRequest:
-    """Return the request, with the longest duration where it has none."""
+    """Return the request, with the maximum duration if it has none."""
     if bounds.max_duration < 0 or request.duration < UNLIMITED:
         return request
     return replace(request, duration=bounds.max_duration)
 
 
 def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None, now: int) -> None:
-    """Refuse a lease that lasts too long or lies too far ahead.
+    """Refuse a lease that lasts too long or is too far ahead.
 
-    A change is refused only if it goes further beyond a bound than the lease does now.
+    A change is refused only if it exceeds a bound by more than the lease does now.
 
-    :param before: the terms that it has now, None for a new lease
+    :param before: the present terms, None for a new lease
     :raises RefusedError: 403, naming the bound
     """
     most = bounds.max_duration
@@ -80,14 +81,14 @@ def check_terms(bounds: Bounds, asked: LeaseRequest, before: LeaseRequest | None
 
 
 def _goes_beyond(latest: int, asked: int | None, before: int | None) -> bool:
-    """Whether an instant is after the latest, and after the one of before if there was one."""
+    """Return whether an instant is after the latest one, and also after the previous one if there was one."""
     return asked is not None and asked > latest and (before is None or asked > before)
 
 
 def check_offers(bounds: Bounds, held: int, unaccepted: int) -> None:
-    """Refuse to hold one more offer.
+    """Refuse another offer.
 
-    :param held: offers that the project holds at present
+    :param held: number of offers that the project holds
     :param unaccepted: seconds within ``PERIOD`` for which it held offers that it did not accept
     :raises RefusedError: 403, naming the bound
     """

@@ -1,4 +1,4 @@
-"""How much of a limit a lease uses."""
+"""How much of each limit a lease uses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ HOUR = 3_600
 
 
 def nodes(request: LeaseRequest) -> int:
-    """Instances and whole hosts of a lease; addresses are none.
+    """Return the number of instances and whole hosts of a lease, without addresses.
 
-    Instances that must share a host are planned as one, and counted as what they are.
+    Instances that must share a host are planned as one node, but counted singly.
     """
     total = 0
     for node_set in request.nodes:
@@ -23,12 +23,12 @@ def nodes(request: LeaseRequest) -> int:
 
 
 def node_seconds(request: LeaseRequest) -> int:
-    """Nodes times the whole duration, whatever part of it is over."""
+    """Return the nodes times the whole duration, including the part that is over."""
     return nodes(request) * request.duration
 
 
 def latest_end(request: LeaseRequest, now: int) -> int | None:
-    """When a lease must be over by its terms; none for best-effort leases, which have no such time."""
+    """Return when a lease must have ended by its terms, or None for best-effort leases."""
     if request.kind is LeaseKind.BEST_EFFORT:
         return None
     if request.deadline is not None:
@@ -37,5 +37,5 @@ def latest_end(request: LeaseRequest, now: int) -> int | None:
 
 
 def hours(seconds: int) -> int:
-    """Hours, begun ones as whole ones."""
+    """Return the hours, rounded up."""
     return -(-seconds // HOUR)

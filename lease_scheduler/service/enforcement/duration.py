@@ -1,4 +1,4 @@
-"""``MaxLeaseDurationFilter``: no lease lasts longer than that (Blazar's filter of this name)."""
+"""``MaxLeaseDurationFilter``: limits the duration of a lease (Blazar's filter of this name)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from lease_scheduler.service.enforcement.base import ChangeProposal, FilterOptio
 
 
 class MaxLeaseDurationFilter:
-    """Options ``max_lease_duration`` in seconds, -1 for none, and ``max_lease_duration_exempt_project_ids``.
+    """Reads the options ``max_lease_duration``, in seconds, and ``max_lease_duration_exempt_project_ids``.
+
+    A duration of -1 means no limit.
 
     :raises InvalidValueError: the duration is 0
     """
@@ -23,16 +25,16 @@ class MaxLeaseDurationFilter:
         self._exempt = frozenset(options.values["max_lease_duration_exempt_project_ids"])
 
     def check_create(self, context: Document, proposal: Proposal) -> None:
-        """Refuse what lasts too long."""
+        """Refuse a lease that lasts too long."""
         self._check(proposal.project_id, proposal.request.duration)
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """Refuse what would last longer than before and too long."""
+        """Refuse a lease that would last too long, and longer than before."""
         if change.request.duration > change.current.request.duration:
             self._check(change.current.project_id, change.request.duration)
 
     def on_end(self, lease: Document) -> None:
-        """Nothing is counted here."""
+        """Do nothing, as this filter keeps no count."""
 
     def _check(self, project_id: str, duration: int) -> None:
         if self._most < 0 or project_id in self._exempt or duration <= self._most:

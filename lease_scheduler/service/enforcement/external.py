@@ -17,12 +17,12 @@ LOG = logging.getLogger(__name__)
 
 _ALLOWED = 204
 _REFUSED = 403
-#: The service is there and asks for patience.
+#: Status codes of a service that is up, but asks to be called later.
 _BUSY = frozenset({408, 425, 429})
-#: Characters of a refusal that are passed on; who answers with a book is not the tenant's concern.
+#: Maximum number of characters of a refusal that are passed on.
 _LONGEST = 1_000
 
-#: The options that name a URL, and what is added to ``external_service_endpoint`` where one is not given.
+#: Options that name a URL, with the path added to ``external_service_endpoint`` when one is not given.
 _PATHS = {
     "external_service_check_create": "check-create",
     "external_service_check_update": "check-update",
@@ -35,9 +35,9 @@ class OutageError(EngineUnavailableError):
 
 
 class ExternalServiceFilter:
-    """Asks another service by HTTP; see doc/source/admin/limits.rst for what it gets and may answer.
+    """Asks another service over HTTP; doc/source/admin/limits.rst describes payloads and answers.
 
-    :raises InvalidValueError: no URL is configured, or one is none
+    :raises InvalidValueError: no URL is configured, or one is invalid
     """
 
     follows = True
@@ -72,10 +72,10 @@ class ExternalServiceFilter:
         self._ask("external_service_check_update", body)
 
     def on_end(self, lease: Document) -> None:
-        """Tell that a lease is over.
+        """Tell the service that a lease has ended.
 
         :raises OutageError: the service cannot be reached
-        :raises RefusedError: it has not said that it took note
+        :raises RefusedError: it did not confirm
         """
         body = {"context": self._context_of(lease), "lease": dict(lease)}
         answer = self._post("external_service_on_end", body)
@@ -101,9 +101,9 @@ class ExternalServiceFilter:
         raise RefusedError(403, f"The external service that decides on leases answered with {answer.status_code}")
 
     def _post(self, option: str, body: Document) -> Any:
-        """Its answer, none if it does not want to know of such a thing.
+        """Return the answer, or None if no URL is configured for this call.
 
-        :raises OutageError: there is none
+        :raises OutageError: there is no answer
         """
         url = self._urls[option]
         if not url:
@@ -118,7 +118,7 @@ class ExternalServiceFilter:
                 raise_exc=False,
                 redirect=False,
                 timeout=self._timeout,
-                # What is logged would hold the whole lease at every request.
+                # The session would log the whole lease at every request.
                 log=False,
             )
         except exceptions.ClientException as error:
@@ -139,7 +139,7 @@ def _url(option: str, values: Mapping[str, Any]) -> str:
 
 
 def _message(answer: Any) -> str:
-    """Why the service says no, in its words."""
+    """Return the reason for a refusal, as the service gives it."""
     message: Any = None
     try:
         body = answer.json()

@@ -10,13 +10,13 @@ from lease_scheduler.model.errors import InvalidValueError
 
 @dataclass(frozen=True)
 class Limits:
-    """What a project may have; -1 is no limit.
+    """The limits of a project; -1 means no limit.
 
-    :ivar leases: live leases at the same time
-    :ivar node_hours: of all live leases together
-    :ivar duration_hours: of a lease
-    :ivar horizon_hours: from now to the end of a lease
-    :ivar lead_time_minutes: at least from now to the start of a reservation
+    :ivar leases: maximum number of live leases
+    :ivar node_hours: maximum of all live leases together
+    :ivar duration_hours: maximum duration of a lease
+    :ivar horizon_hours: maximum time from now to the end of a lease
+    :ivar lead_time_minutes: minimum time from now to the start of a reservation
     """
 
     leases: int = -1
@@ -26,29 +26,29 @@ class Limits:
     lead_time_minutes: int = -1
 
 
-#: The names of the limits, in the order in which they are checked.
+#: Names of the limits, in the order in which they are checked.
 NAMES = tuple(field.name for field in fields(Limits))
 
-#: What stands before these names in Keystone.
+#: Prefix of these names in Keystone.
 PREFIX = "reservation:"
 
-#: The limits of a project.
+#: Returns the limits of a project.
 LimitSource = Callable[[str], Limits]
 
 
 def configured_limits(defaults: Limits, projects: Mapping[str, Limits]) -> LimitSource:
-    """Limits that are in the configuration.
+    """Return a source of limits from the configuration.
 
-    :param projects: project id -> the limits that it has instead of the defaults
+    :param projects: project id -> its limits, which replace the defaults
     """
     return lambda project_id: projects.get(project_id, defaults)
 
 
 def parse_project_limits(lines: Iterable[str], defaults: Limits) -> dict[str, Limits]:
-    """Limits of single projects, from lines such as ``PROJECT leases=5 node_hours=100``.
+    """Return the limits of single projects, from lines such as ``PROJECT leases=5 node_hours=100``.
 
-    :param defaults: what holds where a line says nothing
-    :raises InvalidValueError: a line cannot be understood
+    :param defaults: limits that a line does not name
+    :raises InvalidValueError: a line is malformed
     """
     found: dict[str, Limits] = {}
     for line in lines:
@@ -76,7 +76,7 @@ def _wrong(line: str, problem: str) -> InvalidValueError:
 
 
 def unified_limits(ask: Callable[[str, Sequence[str]], Mapping[str, int]]) -> LimitSource:
-    """Limits that are kept in Keystone; one that is not registered there is 0, which lets nothing pass.
+    """Return a source of limits from Keystone. A limit that is not registered there is 0 and refuses everything.
 
     :param ask: project id and names -> limits by name
     """

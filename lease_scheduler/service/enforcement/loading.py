@@ -1,4 +1,4 @@
-"""Filters by name, from any installed package (stevedore)."""
+"""Loads filters by name, from any installed package (stevedore)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NAMESPACE = "lease_scheduler.usage_filter"
 
 
 def load_filters(names: Sequence[str], options: FilterOptions) -> list[UsageFilter]:
-    """The filters of these names, in this order.
+    """Return the filters of these names, in this order.
 
-    :raises InvalidValueError: there is none of a name, one is named twice, or an option of one is wrong
+    :raises InvalidValueError: a filter does not exist, is named twice, or has a wrong option
     """
     repeated = [name for number, name in enumerate(names) if name in names[:number]]
     if repeated:

@@ -1,4 +1,4 @@
-"""What the filters are asked, put together from the plan."""
+"""Builds the proposals for filters from the plan."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from lease_scheduler.service.terms import lease_document
 
 
 def new_proposal(site: SiteEngine, asked: Document, document: LeaseDocument, lease: Lease) -> Proposal:
-    """A lease that is about to be made; within a transaction of the site.
+    """Return the proposal of a new lease; within a transaction of the site.
 
-    :param asked: its document in the words of the API
-    :param document: with the VMs of each reservation counted, as they would be granted
-    :param lease: as it would be
+    :param asked: its document in the form of the API
+    :param document: with the number of nodes of each reservation, as they would be granted
+    :param lease: the lease as it would be
     """
     allocations = _allocations(site, document, lease)
     return Proposal(_dated(asked, lease), lease.request, site.work.now, allocations, _live(site, document))
 
 
 def change_proposal(site: SiteEngine, lease_id: str, changes: Document, request: LeaseRequest) -> ChangeProposal:
-    """A live lease that is about to be changed; within a transaction of the site.
+    """Return the proposal of a change to a live lease; within a transaction of the site.
 
     :param changes: the keys of its document that change
     :param request: the terms that it would have
@@ -42,7 +42,7 @@ def change_proposal(site: SiteEngine, lease_id: str, changes: Document, request:
 
 
 def keep_message(site: SiteEngine) -> Callable[[Message], None]:
-    """Writes messages for filters down, each in a transaction of its own."""
+    """Return a function that stores messages for filters, each in its own transaction."""
 
     def keep(message: Message) -> None:
         with site.transaction():
@@ -52,11 +52,11 @@ def keep_message(site: SiteEngine) -> Callable[[Message], None]:
 
 
 def report_ends(site: SiteEngine) -> None:
-    """Have a message for filters written in the same transaction in which a lease comes to its end."""
+    """Write a message for filters in the same transaction in which a lease ends."""
 
     def at_end(lease: Lease, before: Lease | None, document: LeaseDocument) -> Message | None:
         if document.maintenance:
-            # Nobody was asked about it.
+            # Filters were not asked about maintenance.
             return None
         last = lease if before is None else before
         shown = _dated(lease_document(lease, document), last)
@@ -66,7 +66,7 @@ def report_ends(site: SiteEngine) -> None:
 
 
 def _dated(asked: Document, lease: Lease) -> Document:
-    """A lease document with the dates that are planned, where its terms have none."""
+    """Return a lease document with the planned dates where its terms have none."""
     held = lease.holdings
     if not held:
         return asked
@@ -76,7 +76,7 @@ def _dated(asked: Document, lease: Lease) -> Document:
 
 
 def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseDocument]]:
-    """The other live leases of the same project; what operators keep free for maintenance is nobody's use."""
+    """Return the other live leases of the project, without those for maintenance, which no limit counts."""
     work = site.work
     return [
         (work.leases[lease_id], other)
@@ -89,7 +89,7 @@ def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseD
 
 
 def _allocations(site: SiteEngine, document: LeaseDocument, lease: Lease) -> Mapping[str, Sequence[dict[str, Any]]]:
-    """Per reservation what it holds now or, if that is not yet, first."""
+    """Return by reservation what it holds now or, before its start, first."""
     if not lease.holdings:
         return {}
     units = site.store.units.ids(lease.holdings[0].assignment)

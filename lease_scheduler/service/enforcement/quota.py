@@ -1,4 +1,4 @@
-"""``QuotaFilter``: how much a project may have at the same time, how long and how far ahead."""
+"""``QuotaFilter``: limits how much a project has at the same time, for how long and how far ahead."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from lease_scheduler.service.enforcement.limits import (
 
 
 class QuotaFilter:
-    """Checks the same limits whether they come from the configuration (``limit_...``, ``project_limits``) or Keystone.
+    """Checks limits from the configuration (``limit_...``, ``project_limits``) or from Keystone.
 
-    :raises InvalidValueError: ``project_limits`` cannot be understood
+    :raises InvalidValueError: ``project_limits`` is malformed
     """
 
     follows = False
 
     def __init__(self, options: FilterOptions) -> None:
         defaults = Limits(**{name: options.values[f"limit_{name}"] for name in NAMES})
-        # Read in any case, so that a mistake is found at once.
+        # Parsed even if Keystone's limits apply, so that a mistake is found at once.
         projects = parse_project_limits(options.values["project_limits"], defaults)
         self._limits_of: LimitSource = (
             configured_limits(defaults, projects)
@@ -41,25 +41,25 @@ class QuotaFilter:
         )
 
     def check_create(self, context: Document, proposal: Proposal) -> None:
-        """Refuse what goes beyond a limit."""
+        """Refuse a lease that exceeds a limit."""
         check(self._limits_of(proposal.project_id), proposal.request, None, proposal.live, proposal.now)
 
     def check_update(self, context: Document, change: ChangeProposal) -> None:
-        """Refuse what goes beyond a limit further than the lease does now."""
+        """Refuse a change that exceeds a limit by more than the lease does now."""
         current = change.current
         check(self._limits_of(current.project_id), change.request, current.request, current.live, current.now)
 
     def on_end(self, lease: Document) -> None:
-        """What is live is counted afresh every time."""
+        """Do nothing, as live leases are counted at each check."""
 
 
 def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, others: LiveLeases, now: int) -> None:
     """Compare a lease with limits.
 
-    A change is compared only with limits of which it needs more than before, so that what is beyond a limit that was
-    lowered may still become less.
+    A change is compared only with the limits of which it needs more than before. A lease beyond a limit that was
+    lowered can thus still shrink.
 
-    :param before: what it is now, none if it does not exist
+    :param before: its present terms, None for a new lease
     :param others: the other live leases of its project
     :raises RefusedError: 403, naming the limit, what is used and what is asked for
     """
@@ -68,7 +68,7 @@ def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, othe
     seconds = node_seconds(asked)
     if before is None or seconds > node_seconds(before):
         used = sum(node_seconds(lease.request) for lease, _ in others)
-        # Rounded once, as a sum: parts of hours of several leases add up.
+        # Round the sum once, as rounding each lease up would count too much.
         _compare("node_hours", limits.node_hours, used // HOUR, hours(used + seconds) - used // HOUR)
     if before is None or asked.duration > before.duration:
         _compare("duration_hours", limits.duration_hours, 0, hours(asked.duration), "end_date")

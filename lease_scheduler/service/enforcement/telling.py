@@ -1,4 +1,4 @@
-"""Messages for filters are given to them until they have taken note, across outages and restarts."""
+"""Delivers messages to filters until they confirm, across outages and restarts."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds until what failed is tried again: at first, and at most.
+#: Real seconds before a failed delivery is retried: at first, and at most.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
-#: Real seconds between two looks if nobody wakes it.
+#: Real seconds between two rounds without a wake-up.
 _IDLE_PAUSE = 30.0
 _BATCH = 200
 
 
 class MessageStore(Protocol):
-    """What is needed of a store (see ``store.sql.store``)."""
+    """The part of a store that is needed here (see ``store.sql.store``)."""
 
     def waiting_messages(
         self, limit: int = ..., *, for_filters: bool = ..., after: int = ...
     ) -> list[tuple[int, Message]]:
-        """Messages that wait, oldest first."""
+        """Return waiting messages, oldest first."""
         ...
 
     def forget_messages(self, ids: Iterable[int]) -> None:
-        """Messages that are done with."""
+        """Delete messages that are done."""
         ...
 
     def is_mine(self) -> bool:
-        """Whether no other engine has taken over."""
+        """Return whether no other engine has taken over."""
         ...
 
 
 class Teller:
-    """A thread that tells filters what they must hear."""
+    """A thread that delivers messages to filters."""
 
     def __init__(self, store: MessageStore, enforcement: Enforcement) -> None:
         self._store = store
@@ -51,11 +51,11 @@ class Teller:
         self._worker.start()
 
     def wake(self) -> None:
-        """Something may be there to be told."""
+        """Check for new messages now."""
         self._worker.wake()
 
     def stop(self) -> None:
-        """Tell no more; what waits is told by the next engine."""
+        """Stop delivering. The next engine delivers what remains."""
         self._worker.stop()
 
     def _tell(self) -> float:
@@ -67,16 +67,16 @@ class Teller:
         if succeeded:
             self._pause = _FIRST_PAUSE
             return _IDLE_PAUSE
-        # A filter that failed is not hurried by what else happens.
+        # Wake-ups must not shorten the pause of a filter that failed.
         self._worker.wait_for_stop(self._pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         return 0.0
 
     def _tell_all(self) -> bool:
-        """Tell everything that waits; whether all went well."""
+        """Deliver all waiting messages; return whether all succeeded."""
         succeeded, last = True, 0
         while batch := self._store.waiting_messages(_BATCH, for_filters=True, after=last):
-            # Read before this was asked, so none of them is of a lease that another engine is making.
+            # The messages were read before this check, so none is about a lease that another engine is making.
             if not self._store.is_mine():
                 return True
             done: list[tuple[int, Message]] = []

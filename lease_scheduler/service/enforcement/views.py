@@ -1,4 +1,4 @@
-"""Leases as external services and plug-ins see them: Blazar's keys and dates, plain values that fit into JSON."""
+"""Leases as external services and plug-ins see them: Blazar's keys and dates, in values that fit into JSON."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 from lease_scheduler.records.dates import blazar_date
 from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
 
-#: Our key and Blazar's for the same date.
+#: Our key -> Blazar's key of the same date.
 _DATES = {"start": "start_date", "end": "end_date", "before_end": "before_end_date", "deadline": "deadline"}
 _PLAIN = ("id", "kind", "duration", *(each.name for each in ATTRIBUTES if each.is_filtered))
 
 
 def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -> dict[str, Any]:
-    """A lease, or changes of one: only keys that are there.
+    """Return a lease, or changes to one, with only the keys that it has.
 
     :param lease: a lease document
-    :param allocations: per reservation id what it has
+    :param allocations: by reservation id, what it holds
     """
     body: dict[str, Any] = {key: lease[key] for key in _PLAIN if key in lease}
     for ours, theirs in _DATES.items():
@@ -34,7 +34,7 @@ def lease_body(lease: Document, allocations: Mapping[str, Sequence[Document]]) -
 
 
 def host_view(host: HostRecord) -> dict[str, Any]:
-    """A host that a reservation has."""
+    """Return a host of a reservation."""
     return {
         **host.properties,
         "id": str(host.host_id),
@@ -52,7 +52,7 @@ def host_view(host: HostRecord) -> dict[str, Any]:
 
 
 def address_view(address: FloatingIpRecord) -> dict[str, Any]:
-    """A floating IP that a reservation has."""
+    """Return a floating IP of a reservation."""
     return {
         "id": address.floating_ip_id,
         "floating_ip_address": address.floating_ip_address,
@@ -65,7 +65,7 @@ def address_view(address: FloatingIpRecord) -> dict[str, Any]:
 def unit_views(
     unit_ids: Iterable[str], hosts: Mapping[int, HostRecord], addresses: Mapping[str, FloatingIpRecord]
 ) -> list[dict[str, Any]]:
-    """Hosts and addresses by their ids, each once."""
+    """Return the hosts and addresses with these ids, each once."""
     found = []
     for unit_id in dict.fromkeys(unit_ids):
         if unit_id in addresses:

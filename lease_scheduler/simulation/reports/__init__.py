@@ -1,4 +1,4 @@
-"""What people and scripts see of a run: CSV and JSON files, the summary table, pictures and plots.
+"""Reports of a run for people and scripts: CSV and JSON files, the summary table, pictures and plots.
 
-Everything is made from a ``RunResult`` and its metrics; nothing here measures anything itself.
+All are made from a ``RunResult`` and its metrics; this package measures nothing itself.
 """
