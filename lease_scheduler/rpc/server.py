@@ -23,7 +23,7 @@ class _Endpoint:
         self._methods = methods
 
     def request(self, context: dict[str, Any], name: str, arguments: dict[str, Any]) -> Document:
-        """Document a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
+        """Answer a request: ``{"answer": ...}``, or ``{"error": ...}`` if it is refused."""
         try:
             return {"answer": self._methods[name](context, **arguments)}
         except RefusedError as error:
