@@ -154,7 +154,7 @@ class _Day:
         self._wait_until(self._is_quiet)
 
     def _due(self) -> int | None:
-        site = self._service.site
+        site = self._service.plan
         assert site is not None
         with site.lock:
             return site.next_due()
@@ -164,7 +164,7 @@ class _Day:
         due = self._due()
         if due is not None and due <= self._clock.instant:
             return False
-        site = self._service.site
+        site = self._service.plan
         assert site is not None
         with site.lock:
             return not site.work.intents.has_reports and not site.work.intents.open_intents()

@@ -45,10 +45,10 @@ def engine_at_rest(conf: cfg.ConfigOpts) -> Iterator[SiteEngine]:
     with no_engine(conf):
         service = EngineService(conf, engine_name())
         try:
-            site = service.at_rest()
+            engine = service.at_rest()
             try:
-                yield site
+                yield engine
             finally:
-                site.close()
+                engine.close()
         finally:
             service.end()

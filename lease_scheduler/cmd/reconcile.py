@@ -50,10 +50,10 @@ def _ask(conf: cfg.ConfigOpts, *, dry_run: bool) -> Answer:
     if engine_leads(conf):
         return engine_client(conf, LOOK_LIMIT).reconcile(OPERATOR, dry_run=dry_run)
     if dry_run:
-        with engine_at_rest(conf) as site:
-            return as_document(site.reconcile(dry_run=True))
-    with engine_at_rest(conf) as site:
-        found = as_document(site.reconcile(dry_run=True))
+        with engine_at_rest(conf) as engine:
+            return as_document(engine.reconciler.reconcile(dry_run=True))
+    with engine_at_rest(conf) as engine:
+        found = as_document(engine.reconciler.reconcile(dry_run=True))
     with own_engine(conf) as methods:
         # The engine repairs when it begins to lead. Some repairs take longer, so wait for them.
         end = time.monotonic() + _REPAIR_LIMIT

@@ -77,8 +77,8 @@ def _run(conf: cfg.ConfigOpts, options: argparse.Namespace) -> None:
 def _list(conf: cfg.ConfigOpts, *, leads: bool) -> dict[str, Any]:
     if leads:
         return engine_client(conf, LOOK_LIMIT).list_installed(OPERATOR)
-    with engine_at_rest(conf) as site:
-        return list_all(site)
+    with engine_at_rest(conf) as engine:
+        return list_all(engine.plan)
 
 
 def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
@@ -86,11 +86,11 @@ def _refuse(conf: cfg.ConfigOpts, *, end_leases: bool) -> None:
 
     :raises InvalidValueError: there are live leases, or the service's own objects in the cloud cannot be identified
     """
-    with engine_at_rest(conf) as site:
+    with engine_at_rest(conf) as engine:
         try:
-            refuse_mistakes(site)
+            refuse_mistakes(engine.plan)
             if not end_leases:
-                refuse_live_leases(site)
+                refuse_live_leases(engine.plan)
         except RefusedError as error:
             raise InvalidValueError("uninstall", error.message) from error
 

@@ -55,6 +55,7 @@ from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.uninstall import Uninstall
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.faults import FULL, is_full
@@ -182,9 +183,9 @@ class _LeadingEngine:
     """The parts that exist while an engine leads."""
 
     def __init__(
-        self, site: SiteEngine, server: Any, senders: Sequence[Outbox | Teller], metrics: EngineMetrics
+        self, engine: SiteEngine, server: Any, senders: Sequence[Outbox | Teller], metrics: EngineMetrics
     ) -> None:
-        self.site = site
+        self._engine = engine
         self._server = server
         self._senders = senders
         self._metrics = metrics
@@ -193,7 +194,7 @@ class _LeadingEngine:
         """Refuse further requests, then finish the current work."""
         self._server.stop()
         self._server.wait()
-        self.site.close()
+        self._engine.close()
         for sender in self._senders:
             sender.stop()
         self._metrics.unbind()
@@ -220,7 +221,7 @@ class EngineService:
         self._changing = Lock()
         self._transport = rpc_transport(conf)
         self._coordinator = self._start_coordinator()
-        self.site: SiteEngine | None = None
+        self.plan: SitePlan | None = None
         #: The methods that can be called while the engine leads, by name.
         self.methods: dict[str, Callable[..., dict[str, Any]]] = {}
         self._store: SqlStore | None = None
@@ -270,10 +271,10 @@ class EngineService:
         with self._changing:
             self._filters = filters(self._conf)
             try:
-                if self.site is None or self._enforcement is None:
+                if self.plan is None or self._enforcement is None:
                     raise EngineUnavailableError("there is no engine yet")
                 self._enforcement.replace_filters(self._filters)
-                self.site.take_over(service_options(self._conf), self._policies.replace)
+                self.plan.take_over(service_options(self._conf), self._policies.replace)
             except EngineUnavailableError:
                 # The next engine starts with these policies, and restores what its pricing policy has learnt.
                 self._policies.replace({})
@@ -308,62 +309,58 @@ class EngineService:
         store.take_over(self._name, self.clock.now())
         self._store = store
         waiting = store.count_messages()
-        site = self._site_engine(store, on_broken)
-        self._metrics.bind(site.look, waiting)
-        enforcement = self._enforcement = Enforcement(self._filters, keep_message(site), store.has_lease)
+        engine = self._site_engine(store, on_broken)
+        plan = engine.plan
+        self._metrics.bind(plan.look, waiting)
+        enforcement = self._enforcement = Enforcement(self._filters, keep_message(plan), store.has_lease)
         if enforcement.follows:
-            report_ends(site)
+            report_ends(plan)
         senders = self._senders(store, enforcement)
         try:
-            return self._start(site, enforcement, senders)
+            return self._start(engine, enforcement, senders)
         except BaseException:
             # The caller never sees these parts, so it could not end them.
-            site.close()
+            engine.close()
             for sender in senders:
                 sender.stop()
             self._metrics.unbind()
             raise
 
     def _site_engine(self, store: SqlStore, on_broken: Callable[[], None]) -> SiteEngine:
-        return SiteEngine(
-            store,
-            self.driver,
-            self.clock,
-            SitePolicies(
-                self._make_planner, self._policies.admission, self._policies.make_pricing, self._policies.penalty
-            ),
-            service_options(self._conf),
-            on_broken,
-            self._metrics,
+        policies = SitePolicies(
+            self._make_planner, self._policies.admission, self._policies.make_pricing, self._policies.penalty
         )
+        options = service_options(self._conf)
+        return SiteEngine(SitePlan(store, self.driver, self.clock, policies, options, on_broken, self._metrics))
 
-    def _start(self, site: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
-        leases, pool = Leases(site, enforcement), PoolKeeper(site)
+    def _start(self, engine: SiteEngine, enforcement: Enforcement, senders: list[Outbox | Teller]) -> Leader:
+        plan = engine.plan
+        leases, pool = Leases(plan, enforcement), PoolKeeper(engine)
         if self._conf.engine.discover_hosts:
-            site.discover = pool.discover
-        site.start(SiteObserver(site, pool))
-        self.site = site
+            engine.reconciler.discover = pool.discover
+        engine.start(SiteObserver(engine, pool))
+        self.plan = plan
 
         def wake() -> None:
             for sender in senders:
                 sender.wake()
 
-        site.on_written = wake
+        engine.on_written = wake
         wake()
-        series = SeriesKeeper(site, leases)
+        series = SeriesKeeper(plan, leases)
         parts = (
             leases,
-            Negotiations(site, leases),
+            Negotiations(plan, leases),
             pool,
             series,
-            Uninstall(site, leases, pool, series),
-            Inspection(site),
+            Uninstall(engine, leases, pool, series),
+            Inspection(engine),
         )
         methods = methods_of(*parts)
         self.methods = methods
         server = rpc_server(self._transport, self._conf.service.site, self._name, self._metrics.timed(methods))
         server.start()
-        return _LeadingEngine(site, server, senders, self._metrics)
+        return _LeadingEngine(engine, server, senders, self._metrics)
 
     def _senders(self, store: SqlStore, enforcement: Enforcement) -> list[Outbox | Teller]:
         """Return the parts that send notifications and report to filters."""

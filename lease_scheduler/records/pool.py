@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+#: The end of an outage whose end is unknown.
+FOR_GOOD = 2**62
+
 
 @dataclass(frozen=True)
 class HostRecord:
@@ -13,7 +16,7 @@ class HostRecord:
     :ivar capacity: what leases may use of it, by resource class
     :ivar max_unit: most of a class that one VM may take
     :ivar properties: what operators say of it, for queries
-    :ivar out_until: until when it is thought to be out of service, none if it is in service
+    :ivar out_until: the expected end of its outage; ``FOR_GOOD`` when unknown, None while it is in service
     """
 
     host_id: int

@@ -11,16 +11,16 @@ from lease_scheduler.service.site_engine import SiteEngine
 class Inspection:
     """Looks at the engine of a site.
 
-    :param site: the engine
+    :param engine: the engine that is looked at
     """
 
-    def __init__(self, site: SiteEngine) -> None:
-        self._site = site
+    def __init__(self, engine: SiteEngine) -> None:
+        self._engine = engine
 
     @answers(EngineRequests.ping)
     def ping(self, context: Document) -> Document:
         """Return what keeps the engine from working."""
-        return {"problem": self._site.problem()}
+        return {"problem": self._engine.plan.problem()}
 
     @answers(EngineRequests.reconcile)
     def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
@@ -28,4 +28,4 @@ class Inspection:
 
         :param dry_run: whether nothing is repaired
         """
-        return as_document(self._site.reconcile(dry_run=dry_run))
+        return as_document(self._engine.reconciler.reconcile(dry_run=dry_run))

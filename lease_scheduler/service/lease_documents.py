@@ -18,17 +18,17 @@ from lease_scheduler.service.server_templates import (
     check_images_exist,
     check_servers,
 )
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import Terms, build_terms, lease_document
 
 
 class LeaseDocuments:
     """The documents of live leases. Use it inside a transaction of the site.
 
-    :param site: the engine of the site
+    :param site: the plan of the site
     """
 
-    def __init__(self, site: SiteEngine) -> None:
+    def __init__(self, site: SitePlan) -> None:
         self._site = site
 
     def of(self, lease_id: str) -> LeaseDocument:

@@ -27,7 +27,7 @@ from lease_scheduler.service.lease_documents import LeaseDocuments, moved_before
 from lease_scheduler.service.notifications import BEFORE_END_STOPPED, document_message
 from lease_scheduler.service.refusals import alternatives
 from lease_scheduler.service.server_groups import ServerGroups, are_wanted
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import Terms, lease_document, node_set_of, numbered
 
 LOG = logging.getLogger(__name__)
@@ -44,11 +44,11 @@ _REMARKS = tuple(each for each in REMARKS if each.changed is not None)
 class Leases:
     """Creates, changes and ends leases.
 
-    :param site: the engine of the site
+    :param site: the plan of the site
     :param enforcement: limits and filters that are checked before a lease is made or changed
     """
 
-    def __init__(self, site: SiteEngine, enforcement: Enforcement) -> None:
+    def __init__(self, site: SitePlan, enforcement: Enforcement) -> None:
         self._site = site
         self._enforcement = enforcement
         self._documents = LeaseDocuments(site)

@@ -12,7 +12,7 @@ from lease_scheduler.model.lease import LeaseKind
 from lease_scheduler.plan.advice import Alternative, Flexibility
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import with_count
 
 #: Ids of counter-offers are computed from that of the lease that was asked for.
@@ -29,11 +29,11 @@ class Negotiations:
     Every offer holds hosts of its own: two that overlapped would be safe only as long as nothing upsets the plan. So
     what is held is never more than what limits allow the project, and whichever offer is accepted has its place.
 
-    :param site: the engine of the site
+    :param site: the plan of the site
     :param leases: makes the offers
     """
 
-    def __init__(self, site: SiteEngine, leases: Leases) -> None:
+    def __init__(self, site: SitePlan, leases: Leases) -> None:
         self._site = site
         self._leases = leases
 

@@ -23,17 +23,18 @@ IMAGE_MISSING = "lease.event.image_missing"
 class SiteObserver:
     """See ``cloud.observations.Observer``.
 
-    :param site: the engine of the site
+    :param engine: is told what was seen
     :param pool: knows the hosts
     """
 
-    def __init__(self, site: SiteEngine, pool: PoolKeeper) -> None:
-        self._site = site
+    def __init__(self, engine: SiteEngine, pool: PoolKeeper) -> None:
+        self._engine = engine
+        self._site = engine.plan
         self._pool = pool
 
     def on_server(self, change: ServerChange) -> None:
         """What waits for it is looked at again at once."""
-        self._site.ask_again(change.lease_id, None if change.arrives else change.host)
+        self._engine.executor.ask_again(change.lease_id, None if change.arrives else change.host)
 
     def on_hosts(self, names: frozenset[str]) -> None:
         """The plan follows their sizes and traits."""
@@ -42,13 +43,14 @@ class SiteObserver:
     def on_aggregate(self, change: AggregateChange) -> None:
         """It is brought back to what the plan says."""
         if change.lease_id is None:
-            if self._site.discover is not None:
-                self._unless_stopping(self._site.discover)
-            self._site.follow_pool()
+            reconciler = self._engine.reconciler
+            if reconciler.discover is not None:
+                self._unless_stopping(reconciler.discover)
+            reconciler.follow_pool()
             return
         lease_id = change.lease_id
         self._unless_stopping(
-            lambda: self._site.reports.restore_hosts(lease_id, change.hosts if change.exists else None)
+            lambda: self._engine.reports.restore_hosts(lease_id, change.hosts if change.exists else None)
         )
 
     def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:

@@ -48,11 +48,12 @@ _FACTS = frozenset(
 class PoolKeeper:
     """Registers hosts and addresses.
 
-    :param site: the engine of the site
+    :param engine: has the cloud follow the pool
     """
 
-    def __init__(self, site: SiteEngine) -> None:
-        self._site = site
+    def __init__(self, engine: SiteEngine) -> None:
+        self._site = engine.plan
+        self._follow_pool = engine.reconciler.follow_pool
 
     # -- hosts -----------------------------------------------------------------------------------------------
 
@@ -68,7 +69,7 @@ class PoolKeeper:
         hypervisors = self._hypervisors([wanted])
         with site.request(context):
             (host_id,) = self._register(hypervisors, properties, host.get("trust_id"))
-        site.follow_pool()
+        self._follow_pool()
         return {"host_id": host_id}
 
     def _name_of(self, hypervisor_id: str) -> str:
@@ -85,7 +86,7 @@ class PoolKeeper:
         hypervisors = self._hypervisors(names)
         with self._site.request(context):
             host_ids = self._register(hypervisors, {}, None)
-        self._site.follow_pool()
+        self._follow_pool()
         return {"host_ids": host_ids}
 
     def _hypervisors(self, names: Sequence[str]) -> list[Hypervisor]:
@@ -216,7 +217,7 @@ class PoolKeeper:
                 raise RefusedError(409, f"host {host.name} is held by lease {holders[0]}; move or delete it first")
             site.records.remove_host(host.host_id)
             site.change_site()
-        site.follow_pool()
+        self._follow_pool()
         return {}
 
     def _host(self, host_id: str) -> HostRecord:

@@ -12,7 +12,7 @@ from lease_scheduler.model.states import LeaseState
 from lease_scheduler.records.series import SeriesRecord
 from lease_scheduler.rpc.interface import EngineRequests, answers
 from lease_scheduler.service.leases import Leases
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 
 _BEGINNINGS = frozenset(
     {LeaseState.PENDING, LeaseState.QUEUED, LeaseState.SCHEDULED, LeaseState.PREPARING, LeaseState.READY}
@@ -22,11 +22,11 @@ _BEGINNINGS = frozenset(
 class SeriesKeeper:
     """Asks for every occurrence of a rule as a lease of its own, all at once.
 
-    :param site: the engine of the site
+    :param site: the plan of the site
     :param leases: makes the occurrences
     """
 
-    def __init__(self, site: SiteEngine, leases: Leases) -> None:
+    def __init__(self, site: SitePlan, leases: Leases) -> None:
         self._site = site
         self._leases = leases
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.errors import EngineUnavailableError, RefusedError
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 
 LOG = logging.getLogger(__name__)
 
@@ -15,10 +15,10 @@ LOG = logging.getLogger(__name__)
 class ServerGroups:
     """Makes the groups of a lease; when the lease is over the cloud removes them with the rest of it.
 
-    :param site: the engine of the site
+    :param site: the plan of the site
     """
 
-    def __init__(self, site: SiteEngine) -> None:
+    def __init__(self, site: SitePlan) -> None:
         self._site = site
 
     def given(self, lease: Document) -> tuple[Document, list[str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,15 +11,16 @@ from threading import Condition, RLock
 from typing import Any
 
 from lease_scheduler.cloud.driver import Driver, Order, WaitingClock
-from lease_scheduler.engine.engine import Engine
-from lease_scheduler.engine.interfaces import UNAWAITED, Operation, OperationKind
+from lease_scheduler.engine.interfaces import Operation, OperationKind
 from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerError, StoreFullError
 from lease_scheduler.model.lease import Lease
 from lease_scheduler.model.transfer import Transfer
+from lease_scheduler.records.pool import FOR_GOOD
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.interfaces import ServiceStore
 from lease_scheduler.service.journal import log_written
 from lease_scheduler.service.known_images import KnownImages
+from lease_scheduler.service.learning import Learning
 from lease_scheduler.service.metrics.engine import EngineMetrics
 from lease_scheduler.service.metrics.state import Observation
 from lease_scheduler.service.options import ServiceOptions
@@ -29,13 +29,12 @@ from lease_scheduler.service.policies import ReplacePolicies, SitePolicies, lear
 from lease_scheduler.service.refusals import refusals
 from lease_scheduler.service.reminders import BeforeEnd, PreemptionWarnings, Reminders
 from lease_scheduler.service.replacements import Replacements
+from lease_scheduler.service.restoring import restored_engine, restored_work
 from lease_scheduler.service.site_records import SiteRecords
 from lease_scheduler.service.terms import Pool
-from lease_scheduler.service.unit_of_work import StepClock, UnitOfWork
 from lease_scheduler.store.sql.faults import FULL, is_full
 
 LOG = logging.getLogger(__name__)
-
 
 #: Real seconds that a request for metrics waits for the engine before it gets the previous observation.
 _MOMENT = 0.5
@@ -43,12 +42,9 @@ _MOMENT = 0.5
 #: Real seconds after which a running step is reported as possibly hanging.
 _LONG_STEP = 5.0
 
-#: Value in the store for an outage without a known end.
-_FOR_GOOD = 2**62
 
-
-class SitePlan(ABC):
-    """Base of the site engine: restores the plan from the store and keeps the two equal.
+class SitePlan:
+    """The plan of a site in memory, restored from the store, and the transactions that keep the two equal.
 
     Every change is first written, then carried out. When a step cannot be written, memory and store may differ. The
     plan is then broken: it is discarded, and a new one is built from the store.
@@ -59,6 +55,8 @@ class SitePlan(ABC):
     :param metrics: counts events
     :ivar lock: hold it to read or change the plan
     :ivar changed: notified when the plan is closed or broken, and whenever there is something to do
+    :ivar carry_out: called with what was written and with the new orders. By default, nothing is carried out
+    :ivar bring: called with each transfer of an image that begins. By default, nothing is brought
     """
 
     def __init__(
@@ -71,13 +69,12 @@ class SitePlan(ABC):
         on_broken: Callable[[], None],
         metrics: EngineMetrics | None = None,
     ) -> None:
-        self.store = store
-        self.driver = driver
-        self.clock = clock
-        self.options = options
+        self.store, self.driver, self.clock, self.options = store, driver, clock, options
         self.metrics = (metrics or EngineMetrics()).events
-        self._seen: Observation | None = None
+        self.carry_out: Callable[[StoreChanges, Sequence[Order]], None] = lambda changes, orders: None
+        self.bring: Callable[[Transfer], None] = lambda transfer: None
         self._on_broken = on_broken
+        self._seen: Observation | None = None
         self.lock = RLock()
         self.changed = Condition(self.lock)
         self._closed = False
@@ -87,53 +84,13 @@ class SitePlan(ABC):
         #: Whether everything that the current block made due has been done.
         self._is_settled = True
         snapshot = store.load()
-        self.work = UnitOfWork(snapshot.next_intent)
-        self.work.now = clock.now()
-        self.work.restore(snapshot.leases, snapshot.documents, snapshot.intents)
+        self.work = restored_work(snapshot, clock.now())
         self.records = SiteRecords(snapshot, self.work)
         self.planner = policies.make_planner(self.records.site())
-        self.images = KnownImages(driver, options.fallback_image_mb)
         self.pricing = policies.make_pricing()
-        self._policies = learning_policies(policies, self.planner, self.pricing)
-        #: What policies have learnt, by (family, name).
-        self._learnt = {key: dict(entries) for key, entries in snapshot.policy_state.items()}
-        for family, policy in self._policies.items():
-            # Its policies may have served an engine that broke, and learnt what was never written.
-            policy.restore(self._learnt.get((family, policy.name), {}))
-        self.engine = Engine(
-            self.planner,
-            policies.admission,
-            StepClock(self.work),
-            cloud=self.work.intents,
-            store=self.work,
-            recorder=self.work,
-            options=options.engine,
-            pricing=self.pricing,
-            carrier=self.work.intents,
-            penalty=policies.penalty,
-        )
-        self.work.name_of = lambda number: self.engine.site.hosts[number].name
-        self.work.capacity_of = lambda number: self.engine.site.hosts[number].capacity
-        current = {
-            intent.lease_id: intent.operation
-            for intent in snapshot.intents
-            if intent.operation is None or intent.operation.kind not in UNAWAITED
-        }
-        outages = {
-            host.name: (clock.now(), None if host.out_until == _FOR_GOOD else host.out_until)
-            for host in snapshot.hosts
-            if host.out_until is not None
-        }
-        self.engine.restore(
-            snapshot.leases,
-            [operation for operation in current.values() if operation is not None],
-            snapshot.next_sequence,
-            outages,
-            # The driver reports dead hosts when it starts. Until then running leases must not be moved.
-            closed=outages,
-            lateness=snapshot.lateness,
-            cached=snapshot.cached_images,
-        )
+        self.images = KnownImages(driver, options.fallback_image_mb)
+        self._learning = Learning(learning_policies(policies, self.planner, self.pricing), snapshot.policy_state)
+        self.engine = restored_engine(snapshot, self.work, self.planner, self.pricing, policies, options.engine)
         #: Notifies projects that their leases end soon.
         self.before_end = Reminders(
             BeforeEnd(
@@ -143,9 +100,10 @@ class SitePlan(ABC):
             ),
             self.work.documents,
         )
-        lifetime = options.quote_lifetime if options.replacement_offers else 0
-        self._replacements = Replacements(self.work, self.engine, lifetime)
         self._warnings = Reminders(PreemptionWarnings(self.work, options.preemption_warning), self.work.leases)
+        self._replacements = Replacements(
+            self.work, self.engine, options.quote_lifetime if options.replacement_offers else 0
+        )
 
     @property
     def is_broken(self) -> bool:
@@ -253,7 +211,7 @@ class SitePlan(ABC):
         """Write which hosts are out of service, so that this survives a restart."""
         outages = self.engine.outages
         for host in list(self.records.hosts.values()):
-            until = outages[host.name][1] or _FOR_GOOD if host.name in outages else None
+            until = outages[host.name][1] or FOR_GOOD if host.name in outages else None
             if host.out_until != until:
                 self.records.put_host(replace(host, out_until=until))
 
@@ -281,7 +239,7 @@ class SitePlan(ABC):
         self._warnings.send(self.work.now)
         if self.engine.outages or any(host.out_until is not None for host in self.records.hosts.values()):
             self._note_outages()
-        self._take_learnt()
+        self._learning.write(self.work.changes)
         self.work.changes.lateness.update(self.engine.take_lateness())
         self.work.changes.cached_images.update(self.engine.take_cache_changes())
         changes, intents = self.work.take(self.work.now)
@@ -295,24 +253,9 @@ class SitePlan(ABC):
             self.store.commit(changes)
             self.metrics.written(changes, time.perf_counter() - began)
             log_written(changes, orders)
-            self._carry_out(changes, orders)
+            self.carry_out(changes, orders)
         for transfer in self.work.intents.take_transfers():
-            self._bring(transfer)
-
-    @abstractmethod
-    def _carry_out(self, changes: StoreChanges, orders: Sequence[Order]) -> None:
-        """Carry out and announce what was written."""
-
-    @abstractmethod
-    def _bring(self, transfer: Transfer) -> None:
-        """Start bringing an image to a host."""
-
-    def _take_learnt(self) -> None:
-        """Write what policies have learnt since the last call."""
-        for family, policy in self._policies.items():
-            for subject, learnt in policy.take_changes().items():
-                self.work.changes.policy_state[family, policy.name, subject] = learnt
-                self._learnt.setdefault((family, policy.name), {})[subject] = learnt
+            self.bring(transfer)
 
     def take_over(self, options: ServiceOptions, replace_policies: ReplacePolicies) -> None:
         """Switch to other options and policies, keeping what policies have learnt.
@@ -321,8 +264,8 @@ class SitePlan(ABC):
         :raises EngineUnavailableError: the engine is closed or broken
         """
         with self.transaction():
-            self._take_learnt()
-            replace_policies(self._learnt)
+            self._learning.write(self.work.changes)
+            replace_policies(self._learning.learnt)
             self.options = options
 
     @property

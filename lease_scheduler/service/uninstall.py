@@ -19,6 +19,7 @@ from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.reconcile import nobody, settled
 from lease_scheduler.service.series import SeriesKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 
 LOG = logging.getLogger(__name__)
 
@@ -28,11 +29,12 @@ _REASON = "the reservation service is uninstalled"
 class Uninstall:
     """See the module.
 
-    :param site: the engine of the site
+    :param engine: compares leases and cloud
     """
 
-    def __init__(self, site: SiteEngine, leases: Leases, pool: PoolKeeper, series: SeriesKeeper) -> None:
-        self._site = site
+    def __init__(self, engine: SiteEngine, leases: Leases, pool: PoolKeeper, series: SeriesKeeper) -> None:
+        self._site = engine.plan
+        self._reconciler = engine.reconciler
         self._leases = leases
         self._pool = pool
         self._series = series
@@ -65,7 +67,7 @@ class Uninstall:
         if not left and not busy:
             self._give_hosts_back(context)
             # Once more, because what was left over a moment ago may have been in use.
-            found = [each for each in site.reconcile().differences if each.problem is Problem.LEFT_OVER]
+            found = [each for each in self._reconciler.reconcile().differences if each.problem is Problem.LEFT_OVER]
             if not found:
                 hosts = site.driver.leave(keep_providers=keep_providers)
                 return {"is_over": True, "leases": 0, "operations": 0, "left_over": 0, "reload": sorted(hosts)}
@@ -79,7 +81,7 @@ class Uninstall:
             self._pool.delete_host(context, str(host_id))
 
 
-def refuse_mistakes(site: SiteEngine) -> None:
+def refuse_mistakes(site: SitePlan) -> None:
     """See that what is removed is ours, before anything is.
 
     :raises RefusedError: it cannot be told
@@ -89,7 +91,7 @@ def refuse_mistakes(site: SiteEngine) -> None:
         raise RefusedError(409, f"nothing is removed: {problem}")
 
 
-def refuse_live_leases(site: SiteEngine) -> None:
+def refuse_live_leases(site: SitePlan) -> None:
     """See that no lease is to go on, or to come.
 
     :raises RefusedError: one is
@@ -100,7 +102,7 @@ def refuse_live_leases(site: SiteEngine) -> None:
         raise RefusedError(409, f"{said}; wait for them, or have them end (--end-leases)")
 
 
-def list_all(site: SiteEngine) -> dict[str, Any]:
+def list_all(site: SitePlan) -> dict[str, Any]:
     """Return all leases, series, hosts and things in the cloud that are there at present.
 
     :raises RefusedError: it cannot be told what is ours
@@ -129,7 +131,7 @@ def list_all(site: SiteEngine) -> dict[str, Any]:
     }
 
 
-def _of_ours(site: SiteEngine, things: list[Difference]) -> list[Difference]:
+def _of_ours(site: SitePlan, things: list[Difference]) -> list[Difference]:
     """What there is of leases that are live or over, and nothing of others."""
     ours: set[str] = set()
     for document in site.work.documents.values():

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lease_scheduler.model.resources import DISK_GB, MEMORY_MB, VCPU
-from lease_scheduler.records.pool import FloatingIpRecord, HostRecord
+from lease_scheduler.records.pool import FOR_GOOD, FloatingIpRecord, HostRecord
 from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError
 from lease_scheduler.store.blazar.contents import BlazarFloatingIp, BlazarHost, Contents, Inventory
 
@@ -15,9 +15,6 @@ from lease_scheduler.store.blazar.contents import BlazarFloatingIp, BlazarHost, 
 _HIGHEST_ID = 999_999_999
 _LONGEST_PROPERTY = 64
 _LONGEST_TEXT = 255
-
-#: Until when a host is out of service that is so until somebody brings it back (as ``site_plan`` writes it).
-_FOR_GOOD = 2**62
 
 
 @dataclass
@@ -145,7 +142,7 @@ def host_record(host: BlazarHost, host_id: int, now: int, *, is_held: bool) -> H
         cpu_info=host.cpu_info,
         service_name=host.service_name or host.name or "",
         availability_zone=host.availability_zone or None,
-        out_until=None if host.reservable or is_held else _FOR_GOOD,
+        out_until=None if host.reservable or is_held else FOR_GOOD,
         trust_id=host.trust_id or None,
         updated_at=host.updated_at,
     )

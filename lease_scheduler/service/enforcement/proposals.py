@@ -12,11 +12,11 @@ from lease_scheduler.records.messages import Message
 from lease_scheduler.service.enforcement.asking import ended_message
 from lease_scheduler.service.enforcement.base import ChangeProposal, Proposal
 from lease_scheduler.service.enforcement.views import lease_body, unit_views
-from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import lease_document
 
 
-def new_proposal(site: SiteEngine, asked: Document, document: LeaseDocument, lease: Lease) -> Proposal:
+def new_proposal(site: SitePlan, asked: Document, document: LeaseDocument, lease: Lease) -> Proposal:
     """Return the proposal of a new lease; within a transaction of the site.
 
     :param asked: its document in the form of the API
@@ -27,7 +27,7 @@ def new_proposal(site: SiteEngine, asked: Document, document: LeaseDocument, lea
     return Proposal(_dated(asked, lease), lease.request, site.work.now, allocations, _live(site, document))
 
 
-def change_proposal(site: SiteEngine, lease_id: str, changes: Document, request: LeaseRequest) -> ChangeProposal:
+def change_proposal(site: SitePlan, lease_id: str, changes: Document, request: LeaseRequest) -> ChangeProposal:
     """Return the proposal of a change to a live lease; within a transaction of the site.
 
     :param changes: the keys of its document that change
@@ -41,7 +41,7 @@ def change_proposal(site: SiteEngine, lease_id: str, changes: Document, request:
     return ChangeProposal(current, given, request)
 
 
-def keep_message(site: SiteEngine) -> Callable[[Message], None]:
+def keep_message(site: SitePlan) -> Callable[[Message], None]:
     """Return a function that stores messages for filters, each in its own transaction."""
 
     def keep(message: Message) -> None:
@@ -51,7 +51,7 @@ def keep_message(site: SiteEngine) -> Callable[[Message], None]:
     return keep
 
 
-def report_ends(site: SiteEngine) -> None:
+def report_ends(site: SitePlan) -> None:
     """Write a message for filters in the same transaction in which a lease ends."""
 
     def at_end(lease: Lease, before: Lease | None, document: LeaseDocument) -> Message | None:
@@ -75,7 +75,7 @@ def _dated(asked: Document, lease: Lease) -> Document:
     return {**asked, "start": start, "end": end}
 
 
-def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseDocument]]:
+def _live(site: SitePlan, document: LeaseDocument) -> list[tuple[Lease, LeaseDocument]]:
     """Return the other live leases of the project, without those for maintenance, which no limit counts."""
     work = site.work
     return [
@@ -88,7 +88,7 @@ def _live(site: SiteEngine, document: LeaseDocument) -> list[tuple[Lease, LeaseD
     ]
 
 
-def _allocations(site: SiteEngine, document: LeaseDocument, lease: Lease) -> Mapping[str, Sequence[dict[str, Any]]]:
+def _allocations(site: SitePlan, document: LeaseDocument, lease: Lease) -> Mapping[str, Sequence[dict[str, Any]]]:
     """Return by reservation what it holds now or, before its start, first."""
     if not lease.holdings:
         return {}

@@ -29,6 +29,7 @@ from lease_scheduler.service.enforcement import Enforcement
 from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate, schema
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -175,7 +176,8 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         cloud.add_hypervisors(Hypervisor(name, 8, 16384, 200, offers) for name, offers in units.items())
         store = SqlStore(ours)
         store.take_over("engine", clock.now())
-        made.append(SiteEngine(store, cloud, clock, site_policies(), ServiceOptions(workers=2), lambda: None))
+        plan = SitePlan(store, cloud, clock, site_policies(), ServiceOptions(workers=2), lambda: None)
+        made.append(SiteEngine(plan))
         return made[-1]
 
     yield make
@@ -183,7 +185,7 @@ def make_engine(ours: Engine) -> Iterator[Callable[..., SiteEngine]]:
         engine.close()
 
 
-def _held_here(site: SiteEngine) -> Holdings:
+def _held_here(site: SitePlan) -> Holdings:
     hosts = site.engine.site.hosts
     return {
         site.work.documents[lease.lease_id].name: (
@@ -237,7 +239,7 @@ def test_an_engine_holds_what_blazar_held(
     expected = _held_in_blazar(example)
     # Instances that share a host are one thing to the plan, of twice the size.
     expected["together"][2]["node1"] = 1
-    site = make_engine()
+    site = make_engine().plan
     assert _held_here(site) == expected
     assert {name: times[:2] for name, times in expected.items()} == {
         name: (NOW + start, NOW + end) for name, (start, end) in (PENDING | ACTIVE).items() if name != "empty"
@@ -303,11 +305,12 @@ def test_the_engine_goes_on_where_blazar_stopped(
     take: Import, example: str, ours: Engine, make_engine: Callable[..., SiteEngine]
 ) -> None:
     assert take(example).status == 0
-    site = make_engine(speed=300.0)
+    engine = make_engine(speed=300.0)
+    site = engine.plan
     for name in ACTIVE:
         # The servers of what runs are there, whoever had them made.
         _boot(site, id_of(name))
-    site.start()
+    engine.start()
     assert wait_until(lambda: _view(ours, "running")["state"] == "done", _LIMIT_SECONDS)
     assert _view(ours, "running")["ended"] >= NOW + ACTIVE["running"][1]
     soon = _view(ours, "soon")
@@ -323,7 +326,7 @@ def test_the_engine_goes_on_where_blazar_stopped(
     assert (hosts["end"], hosts["holdings"][0]["hosts"]) == (longer, ["1"])
 
 
-def _boot(site: SiteEngine, lease_id: str) -> None:
+def _boot(site: SitePlan, lease_id: str) -> None:
     lease = site.work.leases[lease_id]
     assignment = lease.holdings[0].assignment
     operation = Operation(OperationKind.START, lease_id, assignment, NOW, NOW)
@@ -340,7 +343,7 @@ def test_what_is_over_comes_if_it_is_asked_for(
     over = _view(ours, "over")
     assert (over["start"], over["end"], over["holdings"]) == (NOW - 3 * DAY, NOW - 2 * DAY, [])
     assert lease_status(over["state"], None) == "TERMINATED"
-    assert len(make_engine().engine.live_leases()) == 7
+    assert len(make_engine().plan.engine.live_leases()) == 7
 
 
 # -- once, or not at all ---------------------------------------------------------------------------------------
@@ -368,11 +371,11 @@ def test_later_only_what_is_new_is_added(
     first = take(example, "--leave-out", id_of("slots"), "--leave-out", id_of("flavor"))
     assert _lines(first)["leases"] == ["5 new (1 running, 0 over), 0 here already"]
     # What was deleted here does not come back.
-    site = make_engine()
-    Leases(site, Enforcement()).delete({}, id_of("hosts"), "")
-    site.close()
+    engine = make_engine()
+    Leases(engine.plan, Enforcement()).delete({}, id_of("hosts"), "")
+    engine.close()
     assert _lines(take(example))["leases"] == ["2 new (1 running, 0 over), 5 here already"]
-    assert set(_held_here(make_engine())) == {"running", "slots", "soon", "flavor", "together"}
+    assert set(_held_here(make_engine().plan)) == {"running", "slots", "soon", "flavor", "together"}
 
 
 def test_into_every_database(example: str, database: Engine, tmp_path: Path) -> None:
@@ -449,7 +452,7 @@ def test_a_host_that_is_out_gets_nothing_until_it_is_back(
     take: Import, example: str, make_engine: Callable[..., SiteEngine]
 ) -> None:
     assert take(example).status == 0
-    site = make_engine()
+    site = make_engine().plan
     number = site.engine.site.index["node10"]
     assert not site.planner.plan.availability.free(NOW + 30 * DAY, NOW + 60 * DAY)[:, number].any()
     site.engine.host_back("node10")

@@ -33,6 +33,7 @@ from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -140,7 +141,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
     cloud.boundaries = boundaries
     watch_holds(folder / "cloud.sqlite", {"VCPU": 8, HOST_SHARE: WHOLE_HOST})
     cloud.add_hypervisors(hypervisors(f"compute-{number}" for number in range(1, HOSTS + 1)))
-    site = SiteEngine(
+    site = SitePlan(
         store,
         cloud,
         clock,
@@ -148,6 +149,7 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         ServiceOptions(EngineOptions(boot_attempts=10, explain_refusals=False), workers=4),
         lambda: None,
     )
+    engine = SiteEngine(site)
     differences: list[str] = []
 
     def compare() -> None:
@@ -155,9 +157,9 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
 
     compare()
     store.on_commit = compare
-    site.start()
+    engine.start()
     reader = SqlReader(database)
-    _submit(site, reader, clock.now)
+    _submit(engine, reader, clock.now)
 
     def intents() -> int:
         with database.connect() as connection:
@@ -189,11 +191,11 @@ def run(folder: Path, url: str, kill_at: int, speed: float) -> dict[str, Any]:
         "count": len(leases),
         "history": {view["name"]: [entry["to"] for entry in reader.history(view["id"])] for view in leases},
     }
-    site.close()
+    engine.close()
     return seen
 
 
-def _differences(site: SiteEngine, kept: tuple[Lease, ...]) -> list[str]:
+def _differences(site: SitePlan, kept: tuple[Lease, ...]) -> list[str]:
     """Where the engine's plan is not the one that is made of what the database keeps."""
     live = {lease.lease_id: lease for lease in site.engine.live_leases()}
     found = [f"{lease} is not as it is kept" for lease in kept if live.get(lease.lease_id) != lease]
@@ -204,9 +206,9 @@ def _differences(site: SiteEngine, kept: tuple[Lease, ...]) -> list[str]:
     return found
 
 
-def _submit(site: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
+def _submit(engine: SiteEngine, reader: SqlReader, now: Callable[[], int]) -> None:
     """Ask for what was not asked for yet, as a client does that got no answer."""
-    pool, leases = PoolKeeper(site), Leases(site, Enforcement())
+    pool, leases = PoolKeeper(engine), Leases(engine.plan, Enforcement())
     for number in range(1, HOSTS + 1):
         if not any(host["name"] == f"compute-{number}" for host in reader.hosts()):
             pool.create_host(_CONTEXT, {"name": f"compute-{number}"})

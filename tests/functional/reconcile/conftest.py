@@ -21,6 +21,7 @@ from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.reconcile import REPAIRS, Reconciliation
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -103,7 +104,7 @@ class Service:
         self.cloud.before_step = before_step
         self.cloud.differing = differing
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
-        self.site = SiteEngine(
+        self.site = SitePlan(
             store,
             self.cloud,
             clock,
@@ -111,8 +112,9 @@ class Service:
             ServiceOptions(EngineOptions(explain_refusals=False), workers=4, reconcile_interval=reconcile_interval),
             lambda: None,
         )
-        self.site.start()
-        pool = PoolKeeper(self.site)
+        self.engine = SiteEngine(self.site)
+        self.engine.start()
+        pool = PoolKeeper(self.engine)
         for number in () if self.site.records.hosts else (1, 2):
             pool.create_host({}, {"name": f"compute-{number}"})
         self.leases = Leases(self.site, Enforcement())
@@ -147,4 +149,4 @@ def make_service(tmp_path: Path) -> Iterator[Callable[..., Service]]:
 
     yield make
     for service in made:
-        service.site.close()
+        service.engine.close()

@@ -52,7 +52,7 @@ def test_an_engine_that_was_killed_meanwhile(make_service: Callable[..., Service
     first = make_service(before_step=lambda order, step: True)
     lease_id = first.ask("reservation", 1, HOUR, trust_id=TRUST, **_far_ahead(first))
     first.leases.delete({}, lease_id, "")
-    first.site.close()
+    first.engine.close()
     removals = Removals()
     second = make_service(before_step=removals)
     assert wait_until(lambda: bool(removals), LIMIT)

@@ -24,12 +24,12 @@ def test_one_comparison_waits_for_another(make_service: Callable[..., Service], 
         looks.append("ends")
 
     # What it makes when it starts is over.
-    service.site.reconcile()
+    service.engine.reconciler.reconcile()
     service.cloud.while_looking = look_slowly
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(service.site.reconcile)
+        first = pool.submit(service.engine.reconciler.reconcile)
         assert looking.wait(30)
-        second = pool.submit(service.site.reconcile, dry_run=dry_run)
+        second = pool.submit(service.engine.reconciler.reconcile, dry_run=dry_run)
         assert not go_on.wait(0.5)
         assert looks == ["begins"], "the second one has not looked at the cloud"
         assert not second.done()

@@ -20,11 +20,11 @@ def test_servers_that_are_gone_end_their_lease(make_service: Callable[..., Servi
     for lease_id in (lost, kept):
         assert wait_until(service.is_in(lease_id, "active"), LIMIT)
     service.cloud.lose_servers(lost)
-    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 1, "moved": 0}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 0, "gone": 1, "moved": 0}
     assert wait_until(service.is_in(lost, "done"), LIMIT)
     assert service.reader.history(lost)[-1]["to"] == "done"
     assert service.is_in(kept, "active")()
-    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 0}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 0}
 
 
 def test_saved_memory_that_is_gone_has_its_lease_start_over(make_service: Callable[..., Service]) -> None:
@@ -35,7 +35,7 @@ def test_saved_memory_that_is_gone_has_its_lease_start_over(make_service: Callab
     assert wait_until(service.is_in(reservation, "active"), LIMIT)
     assert wait_until(service.is_in(suspended, "suspended-queued", "suspended-scheduled"), LIMIT)
     service.cloud.lose_servers(suspended)
-    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 1, "moved": 0}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 0, "gone": 1, "moved": 0}
     assert wait_until(service.is_in(suspended, "queued", "scheduled", "ready"), LIMIT)
     (entry,) = [entry for entry in service.reader.history(suspended) if "its saved state is gone" in entry["reason"]]
     assert entry["to"] == "queued"
@@ -54,7 +54,7 @@ def test_what_belongs_to_no_lease_is_destroyed(make_service: Callable[..., Servi
         request = service.site.work.leases[lease_id].request
         service.cloud.perform(Order(999_999, stray, boot, ("compute-2",), request), step)
     assert {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id, stray}
-    assert counted(service.site.reconcile()) == {"destroyed": 1, "gone": 0, "moved": 0}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 1, "gone": 0, "moved": 0}
     assert wait_until(lambda: {footprint.lease_id for footprint in service.cloud.footprints()} == {lease_id}, LIMIT)
 
 
@@ -70,7 +70,7 @@ def test_a_lease_that_starts_while_the_cloud_is_looked_at_is_left_alone(make_ser
         assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
 
     service.cloud.while_looking = start
-    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 0}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 0}
     assert service.is_in(started[0], "active")()
 
 

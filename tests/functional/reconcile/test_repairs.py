@@ -55,14 +55,14 @@ def test_lost_capacity_is_told_once_and_healed_when_it_is_back(make_service: Mak
     lease_id = _active(service)
     service.cloud.differing = [_lost(lease_id)]
     for _ in range(3):
-        service.site.reconcile()
+        service.engine.reconciler.reconcile()
         assert wait_until(lambda: _is_at_rest(service), LIMIT)
     assert len(_told(service, "lease.degraded")) == 1
     assert (_view(service, lease_id)["state"], _view(service, lease_id)["degraded"]) == ("active", True)
     assert [each["missing_resources"] for each in _view(service, lease_id)["reservations"]] == [True]
     assert len([each for each in _reasons(service, lease_id) if each.startswith("it lacks capacity")]) == 1
     service.cloud.differing = []
-    service.site.reconcile()
+    service.engine.reconciler.reconcile()
     assert len(_told(service, "lease.healed")) == 1
     assert not _view(service, lease_id)["degraded"]
     assert _reasons(service, lease_id)[-1] == "it has all its capacity again"
@@ -74,16 +74,16 @@ def test_lost_capacity_is_known_after_a_restart(make_service: MakeService) -> No
     lease_id = _active(first)
     lost = [_lost(lease_id)]
     first.cloud.differing = lost
-    first.site.reconcile()
-    first.site.close()
+    first.engine.reconciler.reconcile()
+    first.engine.close()
     second = make_service(differing=lost)
     assert wait_until(lambda: _is_at_rest(second), LIMIT)
-    second.site.reconcile()
+    second.engine.reconciler.reconcile()
     assert _view(second, lease_id)["degraded"]
     assert len(_told(second, "lease.degraded")) == 1
     assert wait_until(lambda: _is_at_rest(second), LIMIT)
     second.cloud.differing = []
-    second.site.reconcile()
+    second.engine.reconciler.reconcile()
     assert not _view(second, lease_id)["degraded"]
     assert len(_told(second, "lease.healed")) == 1
 
@@ -97,10 +97,10 @@ def test_a_lost_server_group_is_made_anew(make_service: MakeService) -> None:
     service.cloud.differing = [lost]
     # Nova makes no more groups for the project: the lease goes on, and it is tried again.
     service.cloud.groups = None
-    service.site.reconcile()
+    service.engine.reconciler.reconcile()
     assert service.site.work.documents[lease_id].server_groups == {"old"}
     service.cloud.groups = {reservation["id"]: "new"}
-    assert service.site.reconcile().repaired["repaired"] == 1
+    assert service.engine.reconciler.reconcile().repaired["repaired"] == 1
     assert service.site.work.documents[lease_id].server_groups == {"new"}
     assert "its server group was deleted; it has a new one" in _reasons(service, lease_id)
 
@@ -113,7 +113,7 @@ def test_the_owner_is_told_once_of_a_lost_trust(make_service: MakeService) -> No
     lost = Difference(Kind.TRUST, Problem.MISSING, trust_id, lease_id, "only its owner", is_ours_to_mend=False)
     service.cloud.differing = [lost]
     for _ in range(3):
-        assert not service.site.reconcile().repaired["repaired"]
+        assert not service.engine.reconciler.reconcile().repaired["repaired"]
     (payload,) = _told(service, "lease.event.trust_missing")
     assert (payload["lease_id"], payload["state"]) == (lease_id, "active")
     assert "trust" in payload["reason"]
@@ -133,7 +133,7 @@ def test_a_server_that_an_operator_deleted_is_made_again(make_service: MakeServi
     service = make_service(before_step=note)
     lease_id = _active(service, "best-effort")
     service.cloud.differing = [Difference(Kind.SERVER, Problem.MISSING, f"{lease_id} 0", lease_id)]
-    assert service.site.reconcile().repaired["repaired"] == 1
+    assert service.engine.reconciler.reconcile().repaired["repaired"] == 1
     assert wait_until(lambda: lease_id in begun, LIMIT)
     assert service.is_in(lease_id, "active")()
 
@@ -146,7 +146,7 @@ def test_servers_that_no_lease_explains_are_told_once(
     detail = "of project physics, on host compute-1"
     found = [Difference(Kind.SERVER, Problem.INTRUDING, name, None, detail, is_ours_to_mend=False) for name in "ab"]
     service.cloud.differing = found[:1]
-    told = service.site.reconcile(dry_run=True)
+    told = service.engine.reconciler.reconcile(dry_run=True)
     assert as_document(told)["differences"][0] | {"detail": ""} == {
         "kind": "server",
         "problem": "intruding",
@@ -156,8 +156,8 @@ def test_servers_that_no_lease_explains_are_told_once(
         "repairable": False,
     }
     for _ in range(3):
-        assert not any(service.site.reconcile().repaired.values())
+        assert not any(service.engine.reconciler.reconcile().repaired.values())
     service.cloud.differing = found
-    service.site.reconcile()
+    service.engine.reconciler.reconcile()
     said = [each.getMessage() for each in caplog.records if "belongs to no lease" in each.getMessage()]
     assert said == [f"server {name} belongs to no lease: {detail}" for name in "ab"]

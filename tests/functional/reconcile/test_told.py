@@ -25,7 +25,7 @@ def told(service: Service, event_type: str) -> list[Mapping[str, Any]]:
 
 
 def happens(service: Service, kind: EventKind, host: str) -> None:
-    service.site.reports.happened(DriverEvent(kind, host=host, reason="in the test"))
+    service.engine.reports.happened(DriverEvent(kind, host=host, reason="in the test"))
 
 
 def view(service: Service, lease_id: str) -> dict[str, Any]:
@@ -103,18 +103,18 @@ def test_an_aggregate_that_was_edited_is_brought_back(make_service: MakeService)
     (other,) = {"compute-1", "compute-2"} - {host}
     assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])
-    assert counted(service.site.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 1}
+    assert counted(service.engine.reconciler.reconcile()) == {"destroyed": 0, "gone": 0, "moved": 1}
     assert wait_until(lambda: hosts_in_cloud(service, lease_id) == {host}, LIMIT)
     assert wait_until(lambda: not service.site.work.intents.open_intents(), LIMIT)
     service.cloud.put_on(lease_id, [other])
-    observer = SiteObserver(service.site, PoolKeeper(service.site))
+    observer = SiteObserver(service.engine, PoolKeeper(service.engine))
     observer.on_aggregate(AggregateChange(f"lease-{lease_id}", lease_id, frozenset({other})))
     assert wait_until(lambda: hosts_in_cloud(service, lease_id) == {host}, LIMIT)
 
 
 def test_a_stranger_is_told_of(make_service: MakeService) -> None:
     service = make_service()
-    observer = SiteObserver(service.site, PoolKeeper(service.site))
+    observer = SiteObserver(service.engine, PoolKeeper(service.engine))
     observer.on_stranger(Stranger("server", "lease", "compute-1", "somebody"))
     (payload,) = told(service, "lease.event.stranger")
     assert (payload["server_id"], payload["host"], payload["project_id"]) == ("server", "compute-1", "somebody")
@@ -128,7 +128,7 @@ def test_hosts_that_change_are_followed(make_service: MakeService) -> None:
         for each in service.cloud.hypervisors(["compute-1"])
     ]
     service.cloud.add_hypervisors(grown)
-    observer = SiteObserver(service.site, PoolKeeper(service.site))
+    observer = SiteObserver(service.engine, PoolKeeper(service.engine))
     observer.on_hosts(frozenset({"compute-1", "nobody"}))
     assert {host.name: host.capacity["VCPU"] for host in service.site.records.hosts.values()} == {
         "compute-1": 16,
@@ -143,12 +143,12 @@ def test_a_host_that_is_put_into_the_pool_in_the_cloud_is_taken_in(make_service:
     service = make_service()
     capacity = {"VCPU": 8, "MEMORY_MB": 1024, HOST_SHARE: WHOLE_HOST}
     service.cloud.add_hypervisors([Hypervisor("compute-3", 8, 1024, 0, capacity)])
-    pool = PoolKeeper(service.site)
-    observer = SiteObserver(service.site, pool)
+    pool = PoolKeeper(service.engine)
+    observer = SiteObserver(service.engine, pool)
     service.cloud.set_pool(["compute-1", "compute-2", "compute-3", "nobody"])
     observer.on_aggregate(AggregateChange("freepool", None))
     assert service.cloud.pool() == {"compute-1", "compute-2"}
-    service.site.discover = pool.discover
+    service.engine.reconciler.discover = pool.discover
     service.cloud.set_pool(["compute-1", "compute-2", "compute-3", "nobody"])
     observer.on_aggregate(AggregateChange("freepool", None))
     assert service.cloud.pool() == {"compute-1", "compute-2", "compute-3"}

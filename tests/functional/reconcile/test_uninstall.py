@@ -22,8 +22,8 @@ MakeService = Callable[..., Service]
 
 
 def _uninstall(service: Service) -> Uninstall:
-    pool = PoolKeeper(service.site)
-    return Uninstall(service.site, service.leases, pool, SeriesKeeper(service.site, service.leases))
+    pool = PoolKeeper(service.engine)
+    return Uninstall(service.engine, service.leases, pool, SeriesKeeper(service.site, service.leases))
 
 
 def _series(service: Service, starts: list[int]) -> str:
@@ -39,7 +39,7 @@ def _with_address(service: Service) -> str:
     """A lease of a floating IP of the pool."""
     network = str(uuid4())
     values = {"floating_network_id": network, "floating_ip_address": "192.0.2.7"}
-    PoolKeeper(service.site).create_floatingip({}, values)
+    PoolKeeper(service.engine).create_floatingip({}, values)
     reservation = {
         "id": str(uuid4()),
         "resource_type": "virtual:floatingip",
@@ -121,13 +121,13 @@ def test_whoever_is_killed_in_the_middle_goes_on(make_service: MakeService) -> N
     assert wait_until(first.is_in(address, "active"), LIMIT)
     # Its leases end, and nothing else has happened yet.
     assert not _uninstall(first).go_on({}, end_leases=True)["is_over"]
-    first.site.close()
+    first.engine.close()
     second = make_service()
     # One host of two is given back.
     assert wait_until(lambda: not second.site.engine.live_leases(), LIMIT)
     assert wait_until(lambda: not second.site.work.intents.open_intents(), LIMIT)
-    PoolKeeper(second.site).delete_host({}, str(next(iter(second.site.records.hosts))))
-    second.site.close()
+    PoolKeeper(second.engine).delete_host({}, str(next(iter(second.site.records.hosts))))
+    second.engine.close()
     third = make_service()
     _until_over(_uninstall(third))
     _nothing_is_left(third)

@@ -287,8 +287,8 @@ def test_a_request_that_nobody_waits_for_any_more_is_not_carried_out(programs: P
     service = wiring.EngineService(programs.load(), "engine")
     service.start()
     programs.register(programs.client())
-    assert service.site is not None
-    site = service.site
+    assert service.plan is not None
+    site = service.plan
     lease = lease_document("too late", "immediate", duration=600)
     try:
         with site.lock, pytest.raises(EngineUnavailableError):

@@ -20,6 +20,7 @@ from lease_scheduler.service.negotiations import Negotiations
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -83,12 +84,12 @@ class Service:
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
         self._make_pricing = lambda: load_policy("pricing", pricing, PolicyOptions(policies))
         self.metrics = EngineMetrics()
-        self.site = self.lead()
-        pool = PoolKeeper(self.site)
+        self.lead()
+        pool = PoolKeeper(self.engine)
         for number in (1, 2):
             pool.create_host({}, {"name": f"compute-{number}"})
 
-    def lead(self) -> SiteEngine:
+    def lead(self) -> None:
         store = SqlStore(self._database)
         store.take_over("engine", self.clock.now())
         engine_options = EngineOptions(
@@ -97,7 +98,7 @@ class Service:
             refund_share=self._refund_share,
             keeps_saved_work=True,
         )
-        site = SiteEngine(
+        self.site = SitePlan(
             store,
             self.cloud,
             self.clock,
@@ -106,18 +107,18 @@ class Service:
             lambda: None,
             self.metrics,
         )
-        self.metrics.bind(site.look, store.count_messages())
-        site.start()
-        self.leases = Leases(site, Enforcement())
-        self.negotiations = Negotiations(site, self.leases)
-        return site
+        self.engine = SiteEngine(self.site)
+        self.metrics.bind(self.site.look, store.count_messages())
+        self.engine.start()
+        self.leases = Leases(self.site, Enforcement())
+        self.negotiations = Negotiations(self.site, self.leases)
 
     def restart(self) -> None:
-        self.site.close()
-        self.site = self.lead()
+        self.engine.close()
+        self.lead()
 
     def close(self) -> None:
-        self.site.close()
+        self.engine.close()
         self.cloud.close()
         self._database.dispose()
 

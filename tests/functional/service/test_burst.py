@@ -17,6 +17,7 @@ from lease_scheduler.model.resources import HOST_SHARE, WHOLE_HOST
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import build_terms
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
@@ -74,9 +75,10 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     hosts = [Hypervisor(f"compute-{index}", _PER_HOST, _PER_HOST, 0, capacity) for index in range(number // _PER_HOST)]
     cloud.add_hypervisors(hosts)
     options = ServiceOptions(EngineOptions(explain_refusals=False))
-    site = SiteEngine(store, cloud, clock, site_policies(), options, lambda: None)
-    site.start()
-    pool = PoolKeeper(site)
+    site = SitePlan(store, cloud, clock, site_policies(), options, lambda: None)
+    engine = SiteEngine(site)
+    engine.start()
+    pool = PoolKeeper(engine)
     for host in hosts:
         pool.create_host({}, {"name": host.name})
     wanted = [_document(index) for index in range(number)]
@@ -97,7 +99,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
     assert len(site.engine.live_leases()) == number
     clock.jump(_START)
     begun = time.monotonic()
-    site.wake()
+    engine.timer.wake()
     try:
         assert wait_until(lambda: active() == number - 1 or site.is_broken, 300)
         burst = time.monotonic() - begun
@@ -109,7 +111,7 @@ def test_a_slow_lease_holds_up_none_of_the_others(
         cloud.go_on.set()
     assert wait_until(lambda: active() == number, 60)
     assert cloud.oversold() == []
-    site.close()
+    engine.close()
     cloud.close()
     database.dispose()
 

@@ -22,6 +22,7 @@ from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.store.sql import migrate
 from lease_scheduler.store.sql.database import open_database
 from lease_scheduler.store.sql.reader import SqlReader
@@ -87,7 +88,7 @@ class _Service:
         self.cloud = _Cloud(f"{folder}/cloud.sqlite", clock, {"x": _SIZE_MB, "deleted": 1})
         names = [f"compute-{number}" for number in (1, 2, 3)]
         self.cloud.add_hypervisors(hypervisors(names, DISK_GB=100))
-        self.site = SiteEngine(
+        self.site = SitePlan(
             store,
             self.cloud,
             clock,
@@ -99,8 +100,9 @@ class _Service:
             ),
             lambda: None,
         )
-        self.site.start()
-        self.pool = PoolKeeper(self.site)
+        self.engine = SiteEngine(self.site)
+        self.engine.start()
+        self.pool = PoolKeeper(self.engine)
         if not self.site.records.hosts:
             self.pool.create_hosts({}, names)
         self.leases = Leases(self.site, Enforcement())
@@ -122,7 +124,7 @@ class _Service:
         assert wait_until(lambda: self.view(lease_id)["state"] == state, _LIMIT), self.view(lease_id)
 
     def close(self) -> None:
-        self.site.close()
+        self.engine.close()
         self.cloud.close()
         self.database.dispose()
 

@@ -48,7 +48,7 @@ def test_they_tell_what_was_done(service: Service) -> None:
     assert _value(service, "leases", kind="reservation", state="ready") == 1
     assert _value(service, "lease_wait_seconds_count", kind="best-effort") == 1
     service.clock.jump(600)
-    service.site.wake()
+    service.engine.timer.wake()
     assert wait_until(service.is_in(done, "done"), 30)
     assert _value(service, "lease_transitions_total", kind="best-effort", state="done") == 1
     assert _value(service, "lease_bounded_slowdown_ratio_count", kind="best-effort") == 1

@@ -112,7 +112,7 @@ def test_a_quote_expires(make: Make) -> None:
     service = make()
     lease_id = service.offer(2)["lease_id"]
     service.clock.jump(301)
-    service.site.wake()
+    service.engine.timer.wake()
     assert wait_until(service.is_in(lease_id, "rejected-by-user"), 20)
     assert service.view(lease_id)["reason"] == "its quote has expired"
     assert service.leases.quote({}, service.document(2))["granted"]
@@ -127,9 +127,9 @@ def test_offers_survive_a_restart(make: Make) -> None:
     service.restart()
     assert service.view(first["lease_id"])["offered_until"] == first["expires_at"]
     assert not service.leases.quote({}, service.document(1))["granted"]
-    service.site.close()
+    service.engine.close()
     service.clock.jump(150)
-    service.site = service.lead()
+    service.lead()
     assert wait_until(service.is_in(first["lease_id"], "rejected-by-user"), 20)
     service.leases.accept({}, second["lease_id"])
     assert service.view(second["lease_id"])["state"] == "ready"
@@ -151,7 +151,7 @@ def test_the_adaptive_rate_survives_a_restart(make: Make) -> None:
     assert price() == 1.25
     service.offer(1)
     service.clock.jump(301)
-    service.site.wake()
+    service.engine.timer.wake()
     assert wait_until(lambda: price() == 1.125, 20)
     with pytest.raises(RefusedError):
         service.leases.create({}, service.document(1, max_price=0.5))
@@ -210,9 +210,9 @@ def test_a_policy_that_goes_on_forgets_what_was_never_written(make: Make) -> Non
     service.restart()
     policy.count("a")
     service.offer(1)
-    service.site.close()
+    service.engine.close()
     policy.count("a")
-    service.site = service.lead()
+    service.lead()
     assert policy.learnt == {"a": {"breaches": 1}}
 
 

@@ -75,7 +75,7 @@ def test_none_is_told_while_servers_are_brought_back(service: Service) -> None:
     assert wait_until(lambda: (service.cloud.ends.get(lease_id) or 2**40) <= start, _LIMIT)
     assert _is_told(service)
     service.clock.jump(900)
-    service.site.wake()
+    service.engine.timer.wake()
     assert wait_until(service.is_in(reserved, "active"), _LIMIT)
     assert wait_until(lambda: service.cloud.ends.get(lease_id, 1) is None, _LIMIT)
     service.leases.delete({}, reserved, "asked for")
@@ -113,7 +113,7 @@ def test_whatever_happens_the_end_told_is_the_promised_one(service: Service, see
                 service.leases.update({}, lease_id, {key: view[key] + by})
             elif what == "jump":
                 service.clock.jump(chance.choice([60, 300, 900]))
-                service.site.wake()
+                service.engine.timer.wake()
             elif what == "end" and live:
                 service.leases.delete({}, live.pop(chance.randrange(len(live))), "asked for")
         assert wait_until(lambda: _is_told(service), _LIMIT), what

@@ -73,7 +73,7 @@ def test_who_does_not_answer_is_where_he_would_have_been(make: Make) -> None:
     assert wait_until(lambda: len(_open(service)) == 1, 20)
     (offer,) = _open(service)
     service.clock.jump(301)
-    service.site.wake()
+    service.engine.timer.wake()
     assert wait_until(service.is_in(offer["id"], "rejected-by-user"), 20)
     assert service.view(lease_id)["state"] == "failed"
 

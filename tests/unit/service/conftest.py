@@ -21,6 +21,7 @@ from lease_scheduler.service.options import ServiceOptions
 from lease_scheduler.service.policies import SitePolicies
 from lease_scheduler.service.pool import PoolKeeper
 from lease_scheduler.service.site_engine import SiteEngine
+from lease_scheduler.service.site_plan import SitePlan
 from tests.functional.lease_document import lease_document
 from tests.site_engine import hypervisors, site_policies
 
@@ -116,7 +117,7 @@ class Core:
         self.cloud.add_hypervisors(hypervisors(["compute-1", "compute-2"]))
         self.broken = 0
         engine_options = EngineOptions(explain_refusals=False)
-        self.site = SiteEngine(
+        self.site = SitePlan(
             store,  # type: ignore[arg-type]
             self.cloud,
             clock,
@@ -124,7 +125,8 @@ class Core:
             ServiceOptions(engine_options, workers=1, **options),
             self._note_broken,
         )
-        self.pool = PoolKeeper(self.site)
+        self.engine = SiteEngine(self.site)
+        self.pool = PoolKeeper(self.engine)
         self.leases = Leases(self.site, Enforcement())
         if not self.site.records.hosts:
             self.pool.create_hosts({}, ["compute-1", "compute-2"])
@@ -170,7 +172,7 @@ def lead(store: KeepingStore, clock: StandingClock) -> Iterator[Callable[..., Co
 
     yield make
     for core in made:
-        core.site.close()
+        core.engine.close()
         core.cloud.close()
 
 

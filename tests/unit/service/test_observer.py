@@ -15,7 +15,7 @@ from lease_scheduler.service.observer import SiteObserver
 def test_others_are_looked_at_again_where_a_server_left(arrives: bool, host: str | None) -> None:
     """One that came to a host makes no room there; only its own lease waits for it."""
     asked: list[tuple[str | None, str | None]] = []
-    site = SimpleNamespace(ask_again=lambda lease_id, name: asked.append((lease_id, name)))
-    observer = SiteObserver(cast(Any, site), cast(Any, None))
+    executor = SimpleNamespace(ask_again=lambda lease_id, name: asked.append((lease_id, name)))
+    observer = SiteObserver(cast(Any, SimpleNamespace(plan=None, executor=executor)), cast(Any, None))
     observer.on_server(ServerChange("instance.some.end", "server", "lease", "node1", arrives))
     assert asked == [("lease", host)]

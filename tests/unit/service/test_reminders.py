@@ -72,12 +72,12 @@ def test_a_project_is_told_of_the_end_once_also_after_a_restart(core: Any, store
     assert core.site.next_due() == now + HOUR + 600
     core.pass_to(now + HOUR + 599)
     assert not store.messages(BEFORE_END)
-    core.site.close()
+    core.engine.close()
     again = lead()
     again.pass_to(now + HOUR + 600)
     (message,) = store.messages(BEFORE_END)
     assert message.payload["lease_id"] == lease_id
-    again.site.close()
+    again.engine.close()
     third = lead()
     third.pass_to(now + HOUR + 700)
     assert len(store.messages(BEFORE_END)) == 1

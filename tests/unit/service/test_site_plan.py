@@ -123,7 +123,7 @@ def test_a_clock_that_is_set_back_does_not_take_the_plan_along(core: Any) -> Non
 
 def test_another_engine_goes_on_with_what_was_written(core: Any, lead: Any) -> None:
     lease_id = core.ask()
-    core.site.close()
+    core.engine.close()
     again = lead()
     assert again.lease(lease_id) == core.lease(lease_id)
     assert again.site.records.hosts == core.site.records.hosts
