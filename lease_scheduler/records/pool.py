@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 class HostRecord:
     """A compute host of the pool.
 
-    :ivar capacity: what leases may use of it, by resource class
-    :ivar max_unit: most of a class that one VM may take
-    :ivar properties: what operators say of it, for queries
-    :ivar out_until: until when it is thought to be out of service, none if it is in service
+    :ivar capacity: amount that leases may use, by resource class
+    :ivar max_unit: maximum amount that one node may use, by resource class
+    :ivar properties: properties set by operators, which queries of requests can test
+    :ivar out_until: instant at which its outage is expected to end; None while it is in service
     """
 
     host_id: int
