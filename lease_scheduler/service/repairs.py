@@ -126,7 +126,7 @@ class Repairs:
                 LOG.warning("server %s belongs to no lease: %s", each.name, each.detail)
         self._intruding = frozenset(each.name for each in intruding)
 
-    # -- outside of one ----------------------------------------------------------------------------------------
+    # -- outside of a transaction ------------------------------------------------------------------------------
 
     def remember(self, expectations: Mapping[str, Expectation], differences: Iterable[Difference]) -> int:
         """Restore the records of suspended leases in the cloud, and return their number.

@@ -81,7 +81,7 @@ class Terms:
 
 
 def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = None) -> Terms:
-    """Return the terms of a lease document (see ``api.views.lease`` for its keys).
+    """Return the terms of a lease document (see ``api.requests.lease`` for its keys).
 
     :param submitted: when the lease was first requested; None means now
     :raises InvalidValueError: naming the key
