@@ -14,7 +14,7 @@ from lease_scheduler.service.announced import announced
 #: Version of the payload. The second number grows with every field that is added.
 PAYLOAD_VERSION = "1.4"
 
-#: Event type, as in Blazar: the end of which a project was reminded has changed, so there will be another reminder.
+#: Event type, as in Blazar: the end that a project was reminded of has changed, so there will be another reminder.
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"
 
 #: States of a lease before it is admitted. A transition from one of them is ``lease.create``.

@@ -241,7 +241,7 @@ class PoolKeeper:
     def create_floatingip(self, context: Document, values: Document) -> Document:
         """Add an address to the pool.
 
-        :raises RefusedError: it is no IP address, or it is already in the pool
+        :raises RefusedError: it is not an IP address, or it is already in the pool
         """
         site = self._site
         text = values["floating_ip_address"]

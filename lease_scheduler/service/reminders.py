@@ -125,7 +125,7 @@ class PreemptionWarnings:
     def __init__(self, work: UnitOfWork, seconds: int) -> None:
         self._work = work
         self._seconds = seconds
-        #: Lease -> instant of the preemption of which its project was warned.
+        #: Lease -> instant of the preemption that its project was warned of.
         self._told: dict[str, int] = {}
 
     def due(self, lease_id: str) -> int | None:

@@ -26,7 +26,7 @@ class Pool:
     :ivar hosts: the compute hosts
     :ivar floating_ips: the addresses
     :ivar flavors: resources and traits by flavor id, as the cloud reports them
-    :ivar images: sizes of disk images; None if images are not brought to hosts ahead
+    :ivar images: sizes of disk images; None if images are not transferred to hosts before leases start
     :ivar hidden: names of properties that queries never find
     """
 
