@@ -25,5 +25,5 @@ def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
     try:
         return driver.aggregate_ids(order.lease_id, wanted)
     except Exception:
-        LOG.exception("lease %s: the ids of its aggregates could not be found out", order.lease_id)
+        LOG.exception("lease %s: the ids of its aggregates could not be read", order.lease_id)
         return {}

@@ -43,7 +43,7 @@ class CloudReports:
             if isinstance(error, HostsOccupiedError):
                 event = self._refused(order, error, now)
             elif error is not None:
-                LOG.error("lease %s: the cloud could not do what nobody waits for: %s", order.lease_id, error)
+                LOG.error("lease %s: an order that the engine does not wait for has failed: %s", order.lease_id, error)
             elif order.operation is not None and order.operation.kind is OperationKind.ADJUST and not order.without:
                 event = CloudEvent(EventKind.ADJUSTED, now, order.lease_id)
         elif error is None:

@@ -26,7 +26,7 @@ _ALWAYS: Mapping[LeaseState, str] = {
     _S.SUSPENDED_QUEUED: "its servers are suspended and it waits for hosts",
     _S.SUSPENDED_SCHEDULED: "hosts are planned on which it goes on",
     _S.MIGRATING: "its saved state moves to the hosts on which it goes on",
-    _S.RESUMING: "its turn has come to go on",
+    _S.RESUMING: "it has its hosts and resumes",
     _S.RESUMED_READY: "its servers are resumed",
     _S.DONE: "it has come to its end",
     _S.REJECTED: "there is no place for it",

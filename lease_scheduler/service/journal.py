@@ -24,7 +24,7 @@ def log_written(changes: StoreChanges, orders: Iterable[Order]) -> None:
         LOG.info("lease %s was %s and is %s%s", entry.lease_id, entry.before, entry.after, reason)
     for order in orders:
         if order.operation is None:
-            LOG.info("lease %s: what there is of it in the cloud is removed", order.lease_id)
+            LOG.info("lease %s: everything that it has in the cloud is removed", order.lease_id)
         else:
             LOG.info("lease %s: %s on %s", order.lease_id, order.operation.kind.value, _named(order.hosts))
 

@@ -48,7 +48,7 @@ class KnownImages:
             try:
                 facts = self._driver.image_facts(image_id)
             except Exception as error:
-                LOG.warning("nothing is known of image %s, %d MB is taken: %s", image_id, self._fallback_mb, error)
+                LOG.warning("image %s is not known; %d MB is assumed: %s", image_id, self._fallback_mb, error)
                 continue
             if facts is not None:
                 if len(self._known) >= _MOST:

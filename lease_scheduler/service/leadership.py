@@ -194,7 +194,7 @@ class Leadership:
         if self._worker.is_stopping:
             return
         if not self._has_lock:
-            LOG.warning("whoever has the lock gives no sign of life; this engine leads without it")
+            LOG.warning("the engine that has the lock gives no sign of life; this engine leads without it")
         with self._alive():
             leader = self._lead(self._broken.set)
             LOG.info("this engine leads")
@@ -217,10 +217,10 @@ class Leadership:
             try:
                 alive = self._heartbeat()
             except Exception as error:
-                LOG.warning("this engine can give no sign of life: %s", error)
+                LOG.warning("this engine could not give a sign of life: %s", error)
                 alive = False
             if not alive:
-                LOG.warning("this engine may not go on to lead")
+                LOG.warning("this engine must stop leading")
                 self._broken.set()
                 worker.ask_to_stop()
                 return _PAUSE

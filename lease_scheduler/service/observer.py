@@ -90,4 +90,4 @@ class SiteObserver:
         try:
             call()
         except EngineUnavailableError:
-            LOG.info("the engine is stopping; whoever leads next sees for himself")
+            LOG.info("the engine is stopping; the next one to lead will notice this itself")

@@ -65,7 +65,7 @@ class OccupiedAlarm:
             with self._transaction():
                 self._notify(Message(OCCUPIED, payload))
         except EngineUnavailableError:
-            LOG.info("the engine is stopping; the next one to lead tells of it")
+            LOG.info("the engine is stopping; the next one to lead will report this")
 
     def forget(self, lease_id: str) -> None:
         """Note that a lease has got its hosts. Servers that are in its way later are reported again."""

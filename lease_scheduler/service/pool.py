@@ -308,7 +308,7 @@ def _properties(values: Mapping[str, Any]) -> dict[str, str]:
         if len(name) > _LONGEST_NAME:
             raise RefusedError(400, "Extra capability key too long", name)
         if name in _FACTS:
-            raise RefusedError(409, f"{name} is told by the cloud and cannot be set", name)
+            raise RefusedError(409, f"{name} comes from the cloud and cannot be set", name)
     return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
 
 

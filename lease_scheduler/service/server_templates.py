@@ -115,7 +115,7 @@ def check_images_exist(
         if image_id is not None and not facts_of(image_id).is_for(project_id):
             raise InvalidValueError(
                 f"servers[{position}].image_id",
-                f"there is no image {image_id}; openstack image list names those there are",
+                f"there is no image {image_id}; openstack image list shows those that exist",
             )
 
 

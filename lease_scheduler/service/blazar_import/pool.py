@@ -82,7 +82,7 @@ def _take_hosts(
             continue
         try:
             if host_id is None:
-                raise NotTakenError("its id is no number")
+                raise NotTakenError("its id is not a number that can be stored")
             if not host.name:
                 raise NotTakenError("it has no name")
             if host.name in names:
@@ -198,4 +198,4 @@ def shown_address(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
-        raise NotTakenError(f"{text} is no IP address") from None
+        raise NotTakenError(f"{text} is not an IP address") from None

@@ -59,13 +59,13 @@ def _one_by_one(host: Host, claims: Iterable[Claim]) -> list[Finding]:
 def _why_never(host: Host, claim: Claim) -> str:
     lacking = sorted(claim.required_traits - host.traits)
     if lacking:
-        return f"host {host.name}, which it has, has no trait {lacking[0]}"
+        return f"its host {host.name} has no trait {lacking[0]}"
     amounts = [
         f"{amount:,} {name} of {min(host.capacity.get(name, 0), host.max_unit.get(name, amount)):,}"
         for name, amount in claim.resources.items()
         if amount > host.capacity.get(name, 0) or amount > host.max_unit.get(name, amount)
     ]
-    return f"needs more of host {host.name}, which it has, than one server can get: {', '.join(amounts)}"
+    return f"needs more of its host {host.name} than one server can get: {', '.join(amounts)}"
 
 
 def _together(host: Host, claims: list[Claim], new: frozenset[str]) -> list[Finding]:

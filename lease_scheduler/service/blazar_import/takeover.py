@@ -28,7 +28,7 @@ _PENDING, _ACTIVE, _TERMINATED = "PENDING", "ACTIVE", "TERMINATED"
 #: Status of leases that promise nothing -> why they are left out.
 _WITHOUT_PROMISE = {
     "ERROR": "has failed in Blazar (ERROR)",
-    "CREATING": "was not made to its end in Blazar (CREATING)",
+    "CREATING": "was never completely created in Blazar (CREATING)",
     "DELETING": "is being deleted in Blazar (DELETING)",
 }
 
