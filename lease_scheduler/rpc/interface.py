@@ -51,7 +51,8 @@ class EngineRequests:
         """Return what ``create_lease`` would come to, and reserve nothing.
 
         ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host id of each node],
-        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}], "price": float|null}``
+        "preempts": [lease ids], "preempted_kinds": {kind: count}, "alternatives": [{"change", "start", "end", "count",
+        "preempted"}], "queue_position": int|null, "price": float|null}``
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:
@@ -97,7 +98,7 @@ class EngineRequests:
     def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
         """Give a lease other hosts in place of some. Return ``{"lease_id"}``.
 
-        :param hosts_away: ids of the hosts that the lease leaves
+        :param hosts_away: ids or names of the hosts that the lease leaves
         """
 
     def availability(self, context: Document, query: Document) -> Document:
