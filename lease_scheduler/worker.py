@@ -14,14 +14,14 @@ def _log_error(error: Exception) -> None:
 
 
 class Worker:
-    """Does a round of work, waits, and does the next one.
+    """Thread that does a round of work, waits, and does the next one.
 
-    :param name: of the thread
-    :param work: does one round, and returns how many real seconds to wait until the next one, or None to wait until
-        somebody wakes it. It may end the thread with ``ask_to_stop``
-    :param retry: seconds to wait after a round that raised an error
-    :param on_error: told the error, which does not end the thread
-    :param first: seconds to wait before the first round
+    :param name: name of the thread
+    :param work: does one round. It returns the real seconds to wait before the next one, or None to wait for ``wake``.
+        It may end the thread with ``ask_to_stop``
+    :param retry: real seconds to wait after a round that raised an error
+    :param on_error: called with the error; an error does not end the thread
+    :param first: real seconds to wait before the first round
     """
 
     def __init__(
@@ -41,37 +41,37 @@ class Worker:
         self._thread = Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin with the first round."""
+        """Start the thread."""
         self._thread.start()
 
     def wake(self) -> None:
-        """Have the next round done at once; what is noted before this is called is seen by it."""
+        """Have the next round start at once. It sees everything that was stored before this call."""
         self._woken.set()
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the thread was asked to stop; a long round looks at this."""
+        """Whether the thread was asked to stop. A long round should check this."""
         return self._stopping.is_set()
 
     def ask_to_stop(self) -> None:
-        """Begin no further round."""
+        """Ask the thread to begin no further round. Does not wait for the current one."""
         self._stopping.set()
         self._woken.set()
 
     def join(self) -> None:
-        """Wait for the present round, if any."""
+        """Wait until the thread has ended, if it was started."""
         if self._thread.is_alive():
             self._thread.join()
 
     def stop(self) -> None:
-        """Begin no further round, and wait for the present one."""
+        """Begin no further round, and wait for the current one."""
         self.ask_to_stop()
         self.join()
 
     def wait_for_stop(self, seconds: float) -> bool:
-        """Wait within a round, for so many seconds at most, and return whether the thread was asked to stop.
+        """Wait within a round until the thread is asked to stop, and return whether it was.
 
-        Nobody cuts this short who wakes the thread.
+        :param seconds: maximum real seconds to wait; ``wake`` does not shorten this
         """
         return self._stopping.wait(seconds)
 
@@ -80,7 +80,7 @@ class Worker:
         while not self._stopping.is_set():
             if pause != 0.0:
                 self._woken.wait(pause)
-            # Before the work, so that what comes meanwhile causes another round.
+            # Clear before the work, so that a wake-up during the round causes another one.
             self._woken.clear()
             if self._stopping.is_set():
                 return

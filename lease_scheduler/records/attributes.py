@@ -1,4 +1,4 @@
-"""The attributes of leases, and their plain values between lease documents, rows and views."""
+"""The attributes of leases, and their plain values as lease documents, rows and views exchange them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lease_scheduler.model.attributes import Attribute, attributes_of
 from lease_scheduler.model.lease import LeaseRequest
 from lease_scheduler.records.documents import LeaseDocument
 
-#: Attributes that are planned with.
+#: Attributes that are part of the terms, which the plan uses.
 TERMS = attributes_of(LeaseRequest)
 #: Attributes that the plan does not know.
 REMARKS = attributes_of(LeaseDocument)
@@ -18,20 +18,20 @@ ATTRIBUTES = (*REMARKS, *TERMS)
 
 
 def plain_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
-    """Return what a lease has of all attributes, as plain values by name."""
+    """Return the values of all attributes of a lease, as plain values by name."""
     remarks = {each.name: each.plain(getattr(document, each.name)) for each in REMARKS}
     return remarks | {each.name: each.plain(getattr(request, each.name)) for each in TERMS}
 
 
 def values(attributes: Iterable[Attribute], plain: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the values of attributes, by name, for the dataclass that carries them.
+    """Return the values of attributes by name, as arguments for their dataclass.
 
-    :param plain: plain values by name; an attribute that is missing or None is left to its default
+    :param plain: plain values by name; an attribute that is missing or None keeps its default
     """
     return {each.name: each.value(plain[each.name]) for each in attributes if plain.get(each.name) is not None}
 
 
 def asked_values(request: LeaseRequest, document: LeaseDocument) -> dict[str, Any]:
-    """Return what the document of a request says of all attributes that the service does not compute."""
+    """Return the plain values, by name, of all attributes that a request states and the service does not compute."""
     found = plain_values(request, document)
     return {each.name: found[each.name] for each in ATTRIBUTES if not each.is_computed}

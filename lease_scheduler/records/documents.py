@@ -1,4 +1,4 @@
-"""What projects say of their leases beside the terms that are planned with."""
+"""What projects state about their leases beside the terms that are planned."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from lease_scheduler.model.attributes import Choice, Flag, Text, attribute
 
-#: What is done before the end of a reservation of hosts: images are made of its servers, or what the operator says.
+#: Values of ``before_end`` of a reservation of hosts: make images of its servers, or do what the operator has set.
 _SNAPSHOT, _DEFAULT = "snapshot", "default"
 
 
 @dataclass(frozen=True)
 class ReservationRecord:
-    """One reservation of a lease, as the tenant named it.
+    """One reservation of a lease, as the project asked for it.
 
-    :ivar terms: the keys of its resource type (anchors: Blazar's API v1)
-    :ivar node_sets: how many of the lease's node sets are its, in order
-    :ivar first_node: number of its first VM among those of the lease
-    :ivar node_count: how many VMs are its
+    :ivar terms: the keys of its resource type, as in Blazar's API v1
+    :ivar node_sets: number of its node sets; the node sets of a lease are in the order of its reservations
+    :ivar first_node: number of its first node among the nodes of the lease
+    :ivar node_count: number of its nodes
     """
 
     reservation_id: str
@@ -37,9 +37,10 @@ class ReservationRecord:
 
 @dataclass(frozen=True)
 class LeaseDocument:
-    """What a project says of a lease beside the terms that are planned with.
+    """What a project states about a lease beside the terms that are planned.
 
-    :ivar request_digest: of a lease whose id its client has chosen: what tells its request from any other
+    :ivar request_digest: digest of the request if its client chose the id of the lease, to recognize a repetition of
+        the request; None otherwise
     """
 
     lease_id: str
@@ -74,12 +75,15 @@ class LeaseDocument:
 
     @property
     def server_groups(self) -> frozenset[str]:
-        """Ids of the groups in the cloud that its servers may be in."""
+        """Ids of the lease's server groups in the cloud."""
         found = (record.terms.get("server_group_id") for record in self.reservations)
         return frozenset(str(group) for group in found if group is not None)
 
     def with_term(self, key: str, values: Mapping[str, Any]) -> LeaseDocument:
-        """Return the document with other values of a term, by reservation; itself if nothing differs."""
+        """Return the document with new values of a term, or the same object if nothing changes.
+
+        :param values: new value by reservation id; other reservations keep theirs
+        """
         reservations = tuple(
             replace(record, terms={**record.terms, key: values[record.reservation_id]})
             if record.reservation_id in values and record.terms.get(key) != values[record.reservation_id]
@@ -89,9 +93,9 @@ class LeaseDocument:
         return self if reservations == self.reservations else replace(self, reservations=reservations)
 
     def saved_nodes(self, *, by_default: bool) -> frozenset[int]:
-        """Numbers of the VMs on whose hosts images are made of the servers before the end.
+        """Return the numbers of the nodes whose servers are saved as images before the end.
 
-        :param by_default: whether that is so for reservations that leave it to the operator
+        :param by_default: whether this includes reservations that leave the choice to the operator
         """
         wanted = {_SNAPSHOT, _DEFAULT} if by_default else {_SNAPSHOT}
         return frozenset(
@@ -103,5 +107,5 @@ class LeaseDocument:
 
     @property
     def has_something_in_the_cloud(self) -> bool:
-        """Whether there is something of it before it begins."""
+        """Whether the lease has something in the cloud before it starts: a trust or server groups."""
         return self.trust_id is not None or bool(self.server_groups)

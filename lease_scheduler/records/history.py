@@ -23,8 +23,8 @@ class Transition:
 class UsageRecord:
     """Hosts that a lease occupied in ``[start, end)``.
 
-    :ivar resources: what all its VMs together held, by resource class
-    :ivar hosts: host of each VM
+    :ivar resources: amount that all its nodes held together, by resource class
+    :ivar hosts: number of the host of each node
     """
 
     lease_id: str
@@ -40,11 +40,11 @@ class UsageRecord:
 
 @dataclass(frozen=True)
 class RevenueRecord:
-    """What a lease that is over has earned, or what was not earned by one that did not come about (haizea F82).
+    """What an ended lease earned, or what was missed because a request did not become a lease (haizea F82).
 
-    :ivar outcome: ``earned``; ``rejected``, there was no place; ``rejected_by_user``
-    :ivar price: none if nothing was quoted
-    :ivar max_price: what its consumer would have paid at most, none if that is not known
+    :ivar outcome: ``earned``; ``rejected`` if there was no place; ``rejected_by_user`` if the project declined
+    :ivar price: the price; None if nothing was quoted
+    :ivar max_price: most the project would have paid; None if this is not known
     """
 
     lease_id: str

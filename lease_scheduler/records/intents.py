@@ -9,10 +9,10 @@ from lease_scheduler.engine.interfaces import Operation
 
 @dataclass(frozen=True)
 class Intent:
-    """Something the cloud has been told to do.
+    """A command to the cloud for one lease.
 
-    :ivar intent_id: unique in the site, in the order in which they were given
-    :ivar operation: what; none to destroy everything of the lease
+    :ivar intent_id: unique in the site; ascending in the order in which the commands were given
+    :ivar operation: what to do; None means to destroy everything of the lease
     :ivar step: number of the next step to be done
     """
 

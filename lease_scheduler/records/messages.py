@@ -1,4 +1,4 @@
-"""Messages to others, kept until they are delivered."""
+"""Messages to other services, kept until they are delivered."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: What the types of messages begin with that are for filters of leases; all others are notifications.
+#: Prefix of the event types of messages for usage filters. All other messages are notifications.
 FOR_FILTERS = "enforcement."
 
 
 @dataclass(frozen=True)
 class Message:
-    """Something that waits to be told to somebody outside, until that has succeeded."""
+    """A message to another service."""
 
     event_type: str
     payload: Mapping[str, Any]

@@ -13,10 +13,10 @@ FOR_GOOD = 2**62
 class HostRecord:
     """A compute host of the pool.
 
-    :ivar capacity: what leases may use of it, by resource class
-    :ivar max_unit: most of a class that one VM may take
-    :ivar properties: what operators say of it, for queries
-    :ivar out_until: the expected end of its outage; ``FOR_GOOD`` when unknown, None while it is in service
+    :ivar capacity: amount that leases may use, by resource class
+    :ivar max_unit: maximum amount that one node may use, by resource class
+    :ivar properties: properties set by operators, which queries of requests can test
+    :ivar out_until: expected end of its outage, ``FOR_GOOD`` when unknown; None while it is in service
     """
 
     host_id: int

@@ -11,8 +11,8 @@ from typing import Any
 class SeriesRecord:
     """A lease that repeats by a rule (iCalendar RRULE).
 
-    :ivar template: the lease document of an occurrence, without times
-    :ivar planned_until: occurrences up to this instant have been asked for
+    :ivar template: the lease document of the first occurrence
+    :ivar planned_until: start of the last occurrence that was requested
     """
 
     series_id: str

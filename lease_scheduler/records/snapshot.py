@@ -16,15 +16,16 @@ from lease_scheduler.records.series import SeriesRecord
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What an engine needs to go on where another one stopped.
+    """Everything that an engine needs to continue where another one stopped.
 
-    :ivar leases: those that have not come to their end, with host ids in place of host numbers resolved by ``units``
-    :ivar documents: of these, and of those that are being removed from the cloud
-    :ivar policy_state: what policies have learnt, by (family, name of the policy) and subject
+    :ivar leases: live leases; their holdings have host numbers, which the ``units`` of the store translate
+    :ivar documents: documents by lease id, of live leases and of leases that are still being removed from the cloud
+    :ivar policy_state: what policies have learnt, by (family, name of the policy), then by subject
     :ivar lateness: seconds by which operations were late, by kind
-    :ivar cached_images: what hosts are thought to have in their caches
-    :ivar next_sequence: order number of the next lease
+    :ivar cached_images: images that hosts are thought to have in their caches
+    :ivar next_sequence: sequence number of the next lease
     :ivar next_intent: number of the next intent
+    :ivar clock: instant of the last transaction
     """
 
     leases: tuple[Lease, ...]

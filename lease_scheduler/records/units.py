@@ -1,4 +1,4 @@
-"""Hosts by id and by number."""
+"""Ids and numbers of hosts and floating IPs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 
 class Units:
-    """What leases hold has a number in the plan and an id everywhere else: compute hosts and floating IPs.
+    """Numbers and ids of units, which are compute hosts and floating IPs. The plan uses numbers, all else uses ids.
 
-    Number 0 is nobody's: a site without hosts still has that one. A host that leaves the pool and comes back has a new
-    id and its old number.
+    Number 0 belongs to no unit, as every site begins with a host without capacity. A host that leaves the pool and
+    returns has a new id and its old number.
 
-    :param ids: units 1, 2, 3 and so on
+    :param ids: ids of the units 1, 2, 3 and so on
     """
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
@@ -26,20 +26,20 @@ class Units:
         self._numbers[unit_id] = number
 
     def number(self, unit_id: str) -> int:
-        """The number of a unit.
+        """Return the number of a unit.
 
-        :raises KeyError: it is not known
+        :raises KeyError: the unit is not known
         """
         return self._numbers[unit_id]
 
     def id(self, number: int) -> str:
-        """The id of a unit."""
+        """Return the id of a unit."""
         return self._ids[number]
 
     def ids(self, numbers: Iterable[int]) -> list[str]:
-        """The ids of many."""
+        """Return the ids of several units."""
         return [self._ids[number] for number in numbers]
 
     def numbers(self, unit_ids: Iterable[str]) -> tuple[int, ...]:
-        """The numbers of many."""
+        """Return the numbers of several units."""
         return tuple(self._numbers[unit_id] for unit_id in unit_ids)

@@ -18,19 +18,24 @@ from lease_scheduler.records.series import SeriesRecord
 
 
 class DeposedError(LeaseSchedulerError):
-    """Another engine has taken over the site; this one may write nothing any more."""
+    """Another engine has taken over the site, so this one may not write."""
 
 
 @dataclass
 class StoreChanges:
     """Everything that one transaction writes.
 
-    Hosts are named by their number in the plan, as in leases. A record that is none is removed.
+    Leases, intents, usage and cached images name hosts by their number in the plan. A record that is None is deleted.
 
-    :ivar policy_state: what policies have learnt, by family, name of the policy and subject
+    :ivar begun: intents to write
+    :ivar over: ids of the intents that have ended
+    :ivar policy_state: what policies have learnt, by (family, name of the policy, subject)
     :ivar lateness: seconds by which operations were late, by kind
-    :ivar cached_images: what a host has in its cache of images, by host and image
-    :ivar deleted: leases that had come to their end before and are now taken from the lists, with the instant
+    :ivar hosts: hosts by id
+    :ivar floating_ips: floating IPs by id
+    :ivar private_properties: whether only administrators see a property, by (resource type, name)
+    :ivar deleted: ended leases that are removed from the lists now -> instant of the removal
+    :ivar cached_images: images in the caches of hosts, by (host number, image id)
     """
 
     instant: int
@@ -53,7 +58,7 @@ class StoreChanges:
     cached_images: dict[tuple[int, str], CachedImage | None] = field(default_factory=dict)
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """Return whether there is nothing to write."""
         return not (
             self.leases
             or self.documents

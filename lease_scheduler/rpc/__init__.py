@@ -1,6 +1,6 @@
-"""Between API and engine over oslo.messaging, and notifications to the outside. No decision is made here."""
+"""Requests from the API to the engine over oslo.messaging, and notifications. No decision is made here."""
 
 from oslo_service.backend import BackendType, init_backend
 
-# oslo.messaging imports oslo.service, whose own default is eventlet.
+# oslo.messaging imports oslo.service, whose default backend is eventlet.
 init_backend(BackendType.THREADING)

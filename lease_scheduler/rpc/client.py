@@ -18,13 +18,13 @@ from lease_scheduler.model.errors import EngineUnavailableError, LeaseSchedulerE
 from lease_scheduler.rpc.gate import Gate
 from lease_scheduler.rpc.interface import METHODS, VERSION, EngineRequests, topic
 
-#: Seconds that an answer may take beyond the instant until which the engine may act on a request.
+#: Seconds to wait for an answer after the request has expired, which ends the engine's time to act on it.
 _MARGIN = 5.0
 
-#: How often the transport tries to reach a broker that is away.
+#: Number of times that the transport tries again to reach a broker that does not answer.
 _RETRIES = 2
 
-#: What it comes to when nobody answers.
+#: Errors of the transport which mean that no engine has answered.
 _NO_ANSWER = (
     TimeoutError,
     oslo_messaging.MessagingTimeout,
@@ -33,26 +33,28 @@ _NO_ANSWER = (
     oslo_messaging.ClientSendError,
 )
 
-#: Have the broker say so if no engine has a queue for a request.
+#: Makes the broker report a request for which no engine has a queue.
 _DELIVERED = oslo_messaging.TransportOptions(at_least_once=True)
 
-#: Seconds until such a request is sent again.
+#: Seconds until a request for which no engine has a queue is sent again.
 _PAUSE = 0.5
 
 
 class EngineFailedError(LeaseSchedulerError):
-    """The engine met an error of its own; its log tells more."""
+    """The engine failed with an internal error; its log has the details."""
 
 
 class RpcEngineClient(EngineRequests):
-    """Asks the engine of a site; every method sends the request of its name.
+    """Client of the engine of a site; each method sends the request of its name.
 
-    Every request carries the instant until which the engine may act on it. So when no answer comes in time nothing will
-    come of the request later either, as long as the clocks of the machines agree to within some seconds.
+    Every request carries the instant at which it expires. The engine does not begin to act on an expired request, so a
+    request whose answer does not come in time is not carried out later. For this the clocks of the machines must agree
+    to within a few seconds.
 
     :param transport: oslo.messaging transport
-    :param timeout: seconds that the engine may take
-    :param places: requests that may wait for it at the same time
+    :param site: name of the site
+    :param timeout: seconds until a request expires
+    :param places: maximum number of requests that wait for the engine at the same time
     """
 
     def __init__(self, transport: Any, site: str, timeout: float = 30.0, places: int = 64) -> None:
@@ -65,7 +67,7 @@ class RpcEngineClient(EngineRequests):
         self._timeout = timeout
 
     def close(self) -> None:
-        """Close the transport, which would otherwise wait for answers as long as the process lives."""
+        """Close the transport, which would otherwise wait for answers until the process ends."""
         self._transport.cleanup()
 
     def _ask(self, context: Document, method: str, arguments: Document) -> Document:
@@ -88,9 +90,9 @@ class RpcEngineClient(EngineRequests):
     def problem(self, seconds: float) -> str | None:
         """Return what keeps the engine from working, or None.
 
-        It takes no turn, as it is to tell of an engine that is stuck.
+        This does not wait for a turn at the gate, so that it can also report an engine that is stuck.
 
-        :param seconds: how long to wait for an answer
+        :param seconds: maximum time to wait for an answer
         """
         context = {"expires": time.time() + seconds}
         try:
@@ -104,11 +106,13 @@ class RpcEngineClient(EngineRequests):
         return None if problem is None else str(problem)
 
     def _call_in_time(self, context: Document, seconds: float, **request: Any) -> Document:
-        """The answer to a request.
+        """Return the answer to a request.
 
-        The transport has a limit for the answer only: while a broker is away it may wait for a connection for ever. So
-        a thread does it that need not be waited for. A broker that was away has no queue for requests until the engine
-        has noticed that it is back; a request that it could give to nobody is sent again.
+        The transport limits only the wait for an answer. While the broker is away, it may wait for a connection for
+        ever, so a separate thread sends the request. A broker that returns has no queue for requests until the engine
+        notices its return, so a request that cannot be delivered is sent again.
+
+        :param seconds: maximum time to deliver the request and get the answer
         """
         answer: Future[Document] = Future()
         end = time.monotonic() + seconds
@@ -130,14 +134,14 @@ class RpcEngineClient(EngineRequests):
                 answer.set_exception(error)
 
         Thread(target=call, name="engine-request", daemon=True).start()
-        # The transport's own limit comes first if it has got as far as that.
+        # If the request was sent, the transport's own limit ends the wait earlier.
         return answer.result(seconds + 2 * _MARGIN)
 
 
 def _sender(name: str) -> Callable[..., Document]:
     """Return the method of the client that sends a request.
 
-    Arguments that have their default are left out, so that an older engine need not know them.
+    Arguments with their default value are left out, so that an older engine need not know them.
     """
     declared = getattr(EngineRequests, name)
     signature = inspect.signature(declared)

@@ -1,4 +1,4 @@
-"""How many requests may wait for the engine at the same time, so that one that is stuck does not take all threads."""
+"""A limit on the requests that wait for the engine, so that a stuck engine does not take all threads of the API."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from threading import Condition
 
 from lease_scheduler.model.errors import EngineUnavailableError
 
-#: Seconds without any answer, while requests wait, after which an engine is thought to be stuck.
+#: Seconds without any answer, while requests wait, after which the engine counts as stuck.
 SILENCE = 3.0
 
 
 class Gate:
-    """Lets some requests through at a time; others wait for a turn as long as the engine answers at all.
+    """Limits how many requests wait for the engine at a time. Others wait for a turn while the engine gives answers.
 
-    :param places: requests that may wait for the engine at the same time
+    :param places: maximum number of requests that wait for the engine at the same time
     :param silence: seconds without an answer after which no more requests wait for a turn
     """
 
@@ -32,8 +32,8 @@ class Gate:
     def turn(self, seconds: float) -> Iterator[None]:
         """Take a place for the block.
 
-        :param seconds: how long to wait for one at most
-        :raises EngineUnavailableError: there is none, and there will hardly be one soon
+        :param seconds: maximum time to wait for a place
+        :raises EngineUnavailableError: no place became free in time, or the engine counts as stuck
         """
         end = time.monotonic() + seconds
         with self._changed:
@@ -55,6 +55,6 @@ class Gate:
                 self._changed.notify()
 
     def answered(self) -> None:
-        """The engine has answered some request."""
+        """Note that the engine has answered a request."""
         with self._changed:
             self._answered = time.monotonic()

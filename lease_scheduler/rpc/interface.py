@@ -1,14 +1,14 @@
-"""What the engine of a site can be asked: the one place that says so.
+"""The requests to the engine of a site, all declared in one place.
 
-``EngineRequests`` declares every request. The client sends what is declared, and the parts of the service say with
-``answers`` which request each of their methods answers, so names and signatures are compared by the type checker.
+``EngineRequests`` has a method for every request. The client sends what is declared here. The parts of the service mark
+with ``answers`` which request a method answers, so that the type checker compares the signatures.
 
-All values are plain and fit into JSON: instants and durations are whole seconds (UTC), hosts are named by their id as
-text. The keys of a lease document and of a lease view are described in
+All values are plain and fit into JSON: instants and durations are whole seconds (UTC), and hosts are named by their id
+as text. The keys of a lease document and of a lease view are described in
 :mod:`lease_scheduler.api.requests.lease` and :mod:`lease_scheduler.api.views.lease`.
 """
 
-# The methods are declarations: the client gives each of them its body.
+# The methods are declarations, for which the client makes the bodies.
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from lease_scheduler.model.documents import Document
 
-#: Version of the interface; the second number grows with every method that is added or changed, the first one when a
-#: method is removed. ``tests/unit/rpc/requests.txt`` lists the changes.
+#: Version of the interface. The second number grows when a method is added or changed, the first when a method is
+#: removed. ``tests/unit/rpc/requests.txt`` lists the changes.
 VERSION = "1.0"
 
-#: The method for each request, called with the context first.
+#: Name of a request -> the method that answers it, whose first argument is the context.
 Methods = Mapping[str, Callable[..., Document]]
 
 _Arguments = ParamSpec("_Arguments")
@@ -30,66 +30,76 @@ _Part = TypeVar("_Part")
 
 
 def topic(site: str) -> str:
-    """Return the topic on which the engine of a site is asked."""
+    """Return the topic on which the engine of a site receives requests."""
     return f"lease-scheduler.engine.{site}"
 
 
 class EngineRequests:
     """Every request that the engine of a site answers.
 
-    Each method raises ``RefusedError`` for a request that is understood and refused, and ``EngineUnavailableError`` if
-    no engine answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin`` and ``request_id``.
-    When a change of a lease is answered, a reader sees it.
+    Each method raises ``RefusedError`` if the engine refuses the request, and ``EngineUnavailableError`` if no engine
+    answers in time. ``context`` has ``user_id``, ``project_id``, ``roles``, ``is_admin`` and ``request_id``. Readers of
+    the database see a change of a lease as soon as it is answered.
     """
 
     # -- leases ----------------------------------------------------------------------------------------------
 
     def create_lease(self, context: Document, lease: Document) -> Document:
-        """Admit and plan a new lease; ``{"lease_id"}``."""
+        """Admit and plan a new lease. Return ``{"lease_id"}``."""
 
     def quote_lease(self, context: Document, lease: Document) -> Document:
-        """Return what ``create_lease`` would come to, and keep nothing.
+        """Return what ``create_lease`` would come to, and reserve nothing.
 
-        ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host ids, one a VM],
-        "preempts": [lease ids], "alternatives": [{"start", "end", "count"}], "price": float|null}``
+        ``{"granted": bool, "reason": str, "start": int|null, "end": int|null, "hosts": [host id of each node],
+        "preempts": [lease ids], "preempted_kinds": {kind: count}, "alternatives": [{"change", "start", "end", "count",
+        "preempted"}], "queue_position": int|null, "price": float|null}``
         """
 
     def offer_lease(self, context: Document, lease: Document) -> Document:
-        """Hold a new lease for its project until it is accepted.
+        """Hold a new lease until its project accepts it.
 
-        The answer is that of ``quote_lease`` with ``lease_id`` and ``expires_at`` (instant); what cannot be granted is
-        refused. With ``counter_offers`` (how many at most), ``flexibility`` (``latest_start``, ``fewest_nodes``,
-        ``shortest_duration``) and ``counter_trusts`` in the document, others may be held in its place: ``granted`` is
-        false then, and there are a ``negotiation_id`` and ``counter_offers``, each with ``change``, ``count`` and
-        ``duration`` too.
+        Return the answer of ``quote_lease`` with ``lease_id`` and ``expires_at`` (instant). A lease that cannot be
+        granted is refused.
+
+        The document may ask for counter-offers, with ``counter_offers`` (maximum number), ``flexibility``
+        (``latest_start``, ``fewest_nodes``, ``shortest_duration``) and ``counter_trusts``. Other leases may then be
+        held in place of one that cannot be granted. In this case ``granted`` is false, and the answer has a
+        ``negotiation_id`` and ``counter_offers``. Each counter-offer also has ``change``, ``count`` and ``duration``.
         """
 
     def accept_lease(self, context: Document, lease_id: str, trust_id: str | None = None) -> Document:
-        """Accept a lease that is held for its project, and give it a trust if it had none; ``{"lease_id"}``."""
+        """Accept a lease that is held for its project. Return ``{"lease_id"}``.
+
+        :param trust_id: a trust for a lease that has none
+        """
 
     def reject_lease(self, context: Document, lease_id: str) -> Document:
-        """Reject a lease that is held for its project; ``{}``."""
+        """Reject a lease that is held for its project. Return ``{}``."""
 
     def counter_offer(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Ask for other terms of a lease that is held; ``{"lease_id"}``. Refused, it is held as it was."""
+        """Ask for other terms of a held lease. Return ``{"lease_id"}``. After a refusal its terms are unchanged."""
 
     def quote_change(self, context: Document, lease_id: str, changes: Document) -> Document:
         """Return what ``update_lease`` would come to: the answer of ``quote_lease``, and ``present_price``."""
 
     def update_lease(self, context: Document, lease_id: str, changes: Document) -> Document:
-        """Change some keys of the lease document; ``{"lease_id"}``.
+        """Change some keys of the lease document. Return ``{"lease_id"}``.
 
-        An element of ``reservations`` has the ``id`` of the reservation and the keys that change.
+        :param changes: the keys to change. An element of ``reservations`` has the ``id`` of a reservation and the keys
+            of it to change
         """
 
     def delete_lease(self, context: Document, lease_id: str, reason: str) -> Document:
-        """Cancel what is left of a lease and take it from the lists; ``{}``."""
+        """Cancel what is left of a lease and remove it from the lists. Return ``{}``."""
 
     def end_lease(self, context: Document, lease_id: str) -> Document:
-        """End a lease before its time; ``{}``."""
+        """End a lease before its time. Return ``{}``."""
 
     def move_lease(self, context: Document, lease_id: str, hosts_away: list[str]) -> Document:
-        """Give a lease other hosts instead of the named ones (ids); ``{"lease_id"}``."""
+        """Give a lease other hosts in place of some. Return ``{"lease_id"}``.
+
+        :param hosts_away: ids or names of the hosts that the lease leaves
+        """
 
     def availability(self, context: Document, query: Document) -> Document:
         """Return when nodes are free: ``{"windows": [{"start", "end", "count"}], "earliest": int|null}``.
@@ -99,39 +109,43 @@ class EngineRequests:
         """
 
     def create_series(self, context: Document, series: Document) -> Document:
-        """Make leases that repeat.
+        """Create a series of leases.
 
         ``series`` has ``id``, ``name``, ``project_id``, ``user_id``, ``rule`` (iCalendar RRULE), ``starts`` (the
-        instants at which the occurrences start, ascending) and ``lease`` (document of the first occurrence; the others
-        differ in ids, start, end and before_end).
-        ``{"series_id", "leases": [ids], "refused": [{"start", "message"}]}``
+        instants at which the occurrences start, ascending), ``trusts`` (a trust for each occurrence, if they need any)
+        and ``lease`` (the document of the first occurrence; the others differ in ids and dates).
+
+        Return ``{"series_id", "leases": [ids], "refused": [{"start", "message"}]}``.
         """
 
     def delete_series(self, context: Document, series_id: str) -> Document:
-        """End a series: its leases that have not started are deleted; ``{}``."""
+        """End a series, and delete its leases that have not started. Return ``{}``."""
 
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def create_host(self, context: Document, host: Document) -> Document:
-        """Take a compute host into the pool: ``name`` (or ``id``), and capabilities; ``{"host_id"}``."""
+        """Add a compute host to the pool: ``name`` (or ``id``), and capabilities. Return ``{"host_id"}``."""
 
     def create_hosts(self, context: Document, names: list[str]) -> Document:
-        """Take many compute hosts into the pool at once, all of them or none; ``{"host_ids"}``."""
+        """Add several compute hosts to the pool, all of them or none. Return ``{"host_ids"}``."""
 
     def update_host(self, context: Document, host_id: str, values: Document) -> Document:
-        """Set capabilities; null removes one; ``{"host_id"}``."""
+        """Set capabilities of a host; null removes one. Return ``{"host_id"}``."""
 
     def delete_host(self, context: Document, host_id: str) -> Document:
-        """Take a compute host out of the pool; ``{}``."""
+        """Remove a compute host from the pool. Return ``{}``."""
 
     def update_property(self, context: Document, resource_type: str, name: str, private: bool) -> Document:
-        """Show a property to everybody or to administrators only; ``{}``."""
+        """Show a property to all projects, or to administrators only. Return ``{}``."""
 
     def create_floatingip(self, context: Document, values: Document) -> Document:
-        """Take an address into the pool: ``floating_network_id``, ``floating_ip_address``; ``{"floatingip_id"}``."""
+        """Add an address to the pool. Return ``{"floatingip_id"}``.
+
+        :param values: ``floating_network_id`` and ``floating_ip_address``
+        """
 
     def delete_floatingip(self, context: Document, floatingip_id: str) -> Document:
-        """Take an address out of the pool; ``{}``."""
+        """Remove an address from the pool. Return ``{}``."""
 
     # -- the engine itself -----------------------------------------------------------------------------------
 
@@ -139,18 +153,23 @@ class EngineRequests:
         """Return what keeps the engine from working: ``{"problem": str|null}``."""
 
     def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
-        """Compare leases and cloud now, and repair what differs or, in a dry run, only tell.
+        """Compare leases and cloud now, and repair the differences.
 
-        ``{"repaired": {what: count}, "differences": [...]}``
+        Return ``{"repaired": {kind of repair: count}, "differences": [...]}``.
+
+        :param dry_run: only report the differences
         """
 
     def list_installed(self, context: Document) -> Document:
-        """Return what there is of the service in the cloud: ``leases``, ``series``, ``hosts``, ``floating_ips``, ..."""
+        """Return what ``uninstall`` would end or remove: ``leases``, ``series``, ``hosts``, ``floating_ips``, ..."""
 
     def uninstall(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> Document:
-        """Leave the cloud as far as that can be done at once, and return what is left.
+        """Remove the service from the cloud, as far as is possible at once, and return what is left.
 
         ``{"is_over": bool, "leases": int, "operations": int, "left_over": int, "reload": [host names]}``
+
+        :param end_leases: end live leases and series now
+        :param keep_providers: keep the empty resource providers of slots
         """
 
 

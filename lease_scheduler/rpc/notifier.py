@@ -12,10 +12,10 @@ import oslo_messaging
 from lease_scheduler.model.errors import LeaseSchedulerError
 from lease_scheduler.records.messages import Message
 
-#: Blazar's publisher of the same notifications.
+#: Prefix of the publisher id, as in Blazar.
 _PUBLISHER = "blazar.lease"
 
-#: Where drivers of oslo.messaging say that they could not send something.
+#: Logger on which drivers of oslo.messaging report that they could not send something.
 _DRIVERS = "oslo_messaging.notify"
 
 
@@ -24,23 +24,23 @@ class NotSentError(LeaseSchedulerError):
 
 
 class Notifier:
-    """Sends notifications by the drivers and to the topics that the operator has set.
+    """Sends notifications with the drivers and to the topics that the operator has configured.
 
     :param transport: oslo.messaging's notification transport
-    :param host: whose notifications these are
-    :param topics: where to, instead of the operator's topics of oslo.messaging
+    :param host: name of this host, which becomes part of the publisher id
+    :param topics: topics to use in place of the configured ones, or None
     """
 
     def __init__(self, transport: Any, host: str, topics: Sequence[str] | None = None) -> None:
-        # Sent once: whoever has something to send tries again later.
+        # Few attempts, because the caller tries again later.
         self._notifier = oslo_messaging.Notifier(
             transport, publisher_id=f"{_PUBLISHER}.{host}", topics=None if topics is None else list(topics), retry=1
         )
 
     def send(self, message: Message) -> None:
-        """Send one.
+        """Send a notification.
 
-        :raises NotSentError: a driver could not, so that it is to be sent again
+        :raises NotSentError: a driver could not send it, so it should be sent again
         """
         with _Complaints() as complaints:
             self._notifier.info({}, message.event_type, dict(message.payload))
@@ -49,7 +49,7 @@ class Notifier:
 
 
 class _Complaints(logging.Handler):
-    """What drivers log as errors in this thread: they raise nothing, and a notification would be lost."""
+    """Collects the errors that drivers log in this thread. They raise none, so a notification could be lost unseen."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -57,7 +57,7 @@ class _Complaints(logging.Handler):
         self.first: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first one."""
+        """Keep the first error."""
         if record.thread == self._thread and self.first is None:
             why = "" if record.exc_info is None else f": {record.exc_info[1]}"
             self.first = f"{record.getMessage()}{why}"

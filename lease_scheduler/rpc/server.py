@@ -1,4 +1,4 @@
-"""The engine's side of the requests: an oslo.messaging RPC server, there only while the engine leads."""
+"""The engine's side of the requests: an oslo.messaging RPC server, which runs only while the engine leads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG = logging.getLogger(__name__)
 
 
 class _Endpoint:
-    """One remote method for all: the envelope keeps errors plain, whatever the driver does with exceptions."""
+    """One remote method for all requests. It returns errors as plain values, as drivers differ in their exceptions."""
 
     target = oslo_messaging.Target(version=VERSION)
 
@@ -43,10 +43,12 @@ class _Endpoint:
 
 
 def rpc_server(transport: Any, site: str, server: str, methods: Methods) -> Any:
-    """An RPC server that answers requests for a site.
+    """Return an RPC server that answers requests for a site.
 
     :param transport: oslo.messaging transport
-    :param server: name of this engine, unique among all
+    :param site: name of the site
+    :param server: name of this engine, unique among all engines
+    :param methods: methods that answer the requests
     """
     target = oslo_messaging.Target(topic=topic(site), server=server)
     return oslo_messaging.get_rpc_server(transport, target, [_Endpoint(methods)])

@@ -1,5 +1,5 @@
-"""The engine as a service: one planner thread per site, requests from outside, crashes and several engines.
+"""The engine as a service: one plan per site, requests from the API, recovery from crashes, and several engines.
 
-Turns what tenants ask for into leases, writes every step of the engine in one transaction and has the cloud carry out
-what was written. Knows the engine's interfaces and plain records; drivers are given to it.
+It turns requests into leases, writes every step of the engine in one transaction, and has the cloud carry out what was
+written. It uses the engine's interfaces and plain records; drivers are passed to it.
 """

@@ -1,4 +1,4 @@
-"""The ids of the aggregates of leases in the cloud, which Blazar's clients see; nothing depends on them."""
+"""The ids of the host aggregates of leases, which are shown to Blazar's clients. Nothing else depends on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.model.blazar import INSTANCE_TYPES
 
 LOG = logging.getLogger(__name__)
 
-#: Operations that make aggregates, or make them again.
+#: Operations that make aggregates, for the first time or again.
 _MAKING = frozenset({OperationKind.START, OperationKind.RESUME, OperationKind.ADJUST})
 
 
@@ -25,5 +25,5 @@ def aggregates_made(driver: Driver, order: Order) -> Mapping[str, int]:
     try:
         return driver.aggregate_ids(order.lease_id, wanted)
     except Exception:
-        LOG.exception("lease %s: the ids of its aggregates could not be found out", order.lease_id)
+        LOG.exception("lease %s: the ids of its aggregates could not be read", order.lease_id)
         return {}

@@ -11,7 +11,7 @@ from lease_scheduler.records.documents import LeaseDocument, ReservationRecord
 
 
 def announced(lease: Lease, document: LeaseDocument) -> dict[str, Any]:
-    """Return the keys of Blazar's payload without attributes of the lease. Dates are texts, as Blazar sends them."""
+    """Return Blazar's payload, without the attributes of the lease. Dates are texts, as Blazar sends them."""
     start, end = _span(lease)
     found = events(
         {
@@ -58,7 +58,7 @@ def _reservation(lease: Lease, record: ReservationRecord) -> dict[str, Any]:
 
 
 def _span(lease: Lease) -> tuple[int, int]:
-    """Return start and end: what was promised, was granted, or comes nearest to that."""
+    """Return the start and end of a lease: as promised to a reservation, else as planned, run or requested."""
     request, held = lease.request, lease.holdings
     planned = (held[0].run_start, held[-1].run_end) if held else (lease.started, lease.ended)
     if lease.kind is LeaseKind.RESERVATION and request.start is not None:
@@ -71,7 +71,7 @@ def _span(lease: Lease) -> tuple[int, int]:
 
 
 def _date(instant: int | None) -> str | None:
-    """Return an instant as oslo.messaging serialises a date; the farthest one that there is for later ones."""
+    """Return an instant as oslo.messaging serialises a date. One beyond the last possible date becomes that date."""
     if instant is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Tells the cloud now and then when leases begin soon on which hosts."""
+"""Tells the cloud on which hosts leases start soon, and when."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks; what others decide by it need not be exact.
+#: Real seconds between two checks. The cloud uses the result only as a hint, so it may be out of date.
 _INTERVAL = 5.0
 
 
 def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[str, int]:
-    """Name of the compute host -> instant at which the next lease begins there, if that is within the horizon."""
+    """Return the instant at which the next lease starts, by name of the compute host.
+
+    :param now: the present instant
+    :param horizon: seconds after ``now`` within which starts are returned
+    """
     found: dict[str, int] = {}
     for lease in leases:
         for reservation in lease.holdings:
@@ -31,10 +35,11 @@ def coming(leases: Iterable[Lease], site: Site, now: int, horizon: int) -> dict[
 
 
 class Announcer:
-    """Says it again when it has changed.
+    """Thread that tells the cloud when leases start soon, whenever that changes.
 
-    :param look: gives what is to be said
-    :param tell: says it
+    :param look: returns the instants of the next starts by name of the compute host
+    :param tell: passes them to the cloud
+    :param interval: real seconds between two checks
     """
 
     def __init__(
@@ -50,11 +55,11 @@ class Announcer:
         self._worker = Worker("announcer", self._announce, interval, _log_error, first=interval)
 
     def start(self) -> None:
-        """Begin to tell."""
+        """Start the thread."""
         self._worker.start()
 
     def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop the thread."""
         self._worker.stop()
 
     def _announce(self) -> float:

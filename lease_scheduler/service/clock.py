@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Seconds by which the clocks may differ between two looks; adjustments of NTP are smaller.
+#: Seconds by which the clocks may drift apart between two calls without being a jump. NTP adjusts by less.
 _TOLERANCE = 2.0
 
 
@@ -13,19 +13,19 @@ class RealClock:
     """The system's clock."""
 
     def now(self) -> int:
-        """Seconds since the epoch."""
+        """Return the seconds since the epoch."""
         return int(time.time())
 
     def seconds_until(self, instant: int) -> float:
-        """Real seconds until an instant; 0 if it has come."""
+        """Return the real seconds until an instant, or 0 if it has passed."""
         return max(0.0, instant - time.time())
 
 
 class AcceleratedClock:
     """A clock that runs a fixed factor faster than the real one.
 
-    :param start: what it shows now
-    :param speed: its seconds in a real second
+    :param start: instant that it shows now
+    :param speed: seconds by which it advances in a real second
     """
 
     def __init__(self, start: int, speed: float) -> None:
@@ -34,22 +34,22 @@ class AcceleratedClock:
         self._begun = time.monotonic()
 
     def now(self) -> int:
-        """The present instant."""
+        """Return the present instant."""
         return int(self._now())
 
     def _now(self) -> float:
         return self._start + (time.monotonic() - self._begun) * self._speed
 
     def seconds_until(self, instant: int) -> float:
-        """Real seconds until an instant; 0 if it has come."""
+        """Return the real seconds until an instant, or 0 if it has passed."""
         return max(0.0, (instant - self._now()) / self._speed)
 
 
 class JumpWatch:
-    """Notices that the system's clock was set, or that the machine slept: the monotonic clock does neither.
+    """Detects that the system's clock was set, or that the machine slept. The monotonic clock shows neither.
 
-    :param wall: seconds since the epoch, as somebody may set them
-    :param steady: seconds that nobody sets
+    :param wall: returns the seconds since the epoch, from a clock that can be set
+    :param steady: returns seconds from a clock that cannot be set
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +58,7 @@ class JumpWatch:
         self._offset = wall() - steady()
 
     def jump(self) -> float:
-        """Return by how many seconds the clock has jumped since the last call, negative if it was set back."""
+        """Return the seconds by which the clock jumped since the last call: negative if back, 0 if it did not jump."""
         offset = self._wall() - self._steady()
         jumped, self._offset = offset - self._offset, offset
         return jumped if abs(jumped) > _TOLERANCE else 0.0

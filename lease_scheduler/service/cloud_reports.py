@@ -1,4 +1,4 @@
-"""What the cloud tells: orders that are over, and what happens by itself."""
+"""Reports from the cloud: orders that have ended, and what happens there by itself."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LOG = logging.getLogger(__name__)
 
 
 class CloudReports:
-    """Has the engine of a site told what happens in the cloud.
+    """Passes reports from the cloud to the engine of a site.
 
-    :param wake: has the engine look at what it was told
-    :param is_busy: whether something is being done for a lease
+    :param wake: makes the engine take the reports
+    :param is_busy: returns whether a lease has an order under way
     """
 
     def __init__(self, site: SitePlan, wake: Callable[[], None], is_busy: Callable[[str], bool]) -> None:
@@ -31,16 +31,19 @@ class CloudReports:
         self._occupied_alarm = OccupiedAlarm(site.transaction, site.work.notify, site.work.leases.__contains__)
 
     def over(self, order: Order, error: StepFailedError | None) -> None:
-        """An order is over; called by the executor from one of its workers."""
+        """Report that an order has ended. Called by the executor from one of its workers.
+
+        :param error: why the order failed, or None if it succeeded
+        """
         intent = Intent(order.intent_id, order.lease_id, order.operation)
         now = self._site.clock.now()
         event: CloudEvent | None = None
         if order.operation is None or order.operation.kind in UNAWAITED:
-            # The engine waits for neither.
+            # The engine does not wait for these orders.
             if isinstance(error, HostsOccupiedError):
                 event = self._refused(order, error, now)
             elif error is not None:
-                LOG.error("lease %s: the cloud could not do what nobody waits for: %s", order.lease_id, error)
+                LOG.error("lease %s: an order that the engine does not wait for has failed: %s", order.lease_id, error)
             elif order.operation is not None and order.operation.kind is OperationKind.ADJUST and not order.without:
                 event = CloudEvent(EventKind.ADJUSTED, now, order.lease_id)
         elif error is None:
@@ -62,27 +65,27 @@ class CloudReports:
             self._occupied_alarm.forget(order.lease_id)
 
     def _refused(self, order: Order, error: HostsOccupiedError, now: int) -> CloudEvent:
-        """Return the event that a lease does not get hosts because others are on them."""
+        """Return the event that a lease does not get some hosts, because other servers are on them."""
         index = self._site.engine.site.index
         occupied = frozenset(index[host] for host in error.servers if host in index)
         return CloudEvent(EventKind.FAILED, now, order.lease_id, reason=str(error), occupied=occupied)
 
     def happened(self, event: DriverEvent) -> None:
-        """Something happened in the cloud by itself; called by the driver."""
+        """Report something that happened in the cloud by itself. Called by the driver."""
         host = None if event.host is None else self._site.engine.site.index.get(event.host)
         if event.host is None or host is not None:
             self.noticed(CloudEvent(event.kind, self._site.clock.now(), event.lease_id, host, event.reason))
 
     def noticed(self, event: CloudEvent) -> None:
-        """Have the engine told of something that no order of a lease waits for."""
+        """Report an event that is not the end of an order."""
         self._site.work.intents.report(None, event)
         self._wake()
 
     def restore_hosts(self, lease_id: str, hosts: frozenset[str] | None) -> None:
-        """Have the cloud give a running lease its hosts again if these are not the ones.
+        """Have the cloud give a running lease its hosts again, if an aggregate of it differs from the plan.
 
-        :param hosts: names of those that something of the lease has in the cloud, none if it is gone. It need not have
-            all of them; that one is missing from all is seen when lease and cloud are compared
+        :param hosts: names of the hosts in the aggregate, or None if it is gone. If the lease has several aggregates,
+            each needs only a part of the hosts. A host that none of them has is found by the next reconciliation
         """
         with self._site.transaction():
             lease = self._site.engine.lease(lease_id)

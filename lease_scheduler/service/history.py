@@ -1,8 +1,8 @@
-"""Why a lease goes from one state to another, and from one host to another, in words for its project.
+"""Reasons for a project why its lease goes from one state to another, or from one host to another.
 
-The engine says why where something went wrong or somebody asked for it. Everything else follows from the states, and
-from whom the hosts of a lease are promised to. Other leases are not named: whether they belong to the same project is
-all that is told of them.
+The engine gives the reason where something failed or was requested. The other reasons are derived from the states, and
+from the leases to which the hosts of a lease are promised. Other leases are not named: a reason says only whether they
+belong to the same project.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lease_scheduler.records.documents import LeaseDocument
 
 _S = LeaseState
 
-#: Why a lease comes to a state, where that is always the same.
+#: Reasons for states that have only one.
 _ALWAYS: Mapping[LeaseState, str] = {
     _S.PENDING: "asked for",
     _S.SCHEDULED: "hosts are planned for it",
@@ -26,7 +26,7 @@ _ALWAYS: Mapping[LeaseState, str] = {
     _S.SUSPENDED_QUEUED: "its servers are suspended and it waits for hosts",
     _S.SUSPENDED_SCHEDULED: "hosts are planned on which it goes on",
     _S.MIGRATING: "its saved state moves to the hosts on which it goes on",
-    _S.RESUMING: "its turn has come to go on",
+    _S.RESUMING: "it has its hosts and resumes",
     _S.RESUMED_READY: "its servers are resumed",
     _S.DONE: "it has come to its end",
     _S.REJECTED: "there is no place for it",
@@ -34,7 +34,7 @@ _ALWAYS: Mapping[LeaseState, str] = {
     _S.CANCELLED: "cancelled",
     _S.FAILED: "its servers could not be kept running",
 }
-#: What the engine's reasons begin with where one lease had to make room for another one.
+#: Prefixes of the engine's reasons for preemptions.
 _PREEMPTED = ("preempted", "its place was preempted")
 
 
@@ -75,7 +75,7 @@ def move_of(
     if before is None or not before.holdings or not after.holdings or after.is_final:
         return ""
     if before.state in SUSPENDED_STATES or after.state in SUSPENDED_STATES:
-        # Nothing of it is on a host that could be left.
+        # A suspended lease does not run on hosts that it could leave.
         return ""
     old, new = before.holdings[0].hosts, after.holdings[0].hosts
     left, taken = sorted(old - new), sorted(new - old)
@@ -111,11 +111,11 @@ def _maintained(before: Lease, leases: Iterable[Lease], documents: Mapping[str, 
 def _preemptor(
     before: Lease | None, after: Lease, leases: Iterable[Lease], documents: Mapping[str, LeaseDocument]
 ) -> str:
-    """Describe the lease that a lease makes room for, or return an empty text if that is not known."""
+    """Describe the lease for which a lease is preempted, or return an empty text if it is not known."""
     if before is None or not before.holdings:
         return ""
     held = before.holdings[0]
-    # A lease that is suspended still holds its hosts until the other one has them.
+    # A lease that is being suspended holds its hosts until the other lease gets them.
     until = after.holdings[0].end if after.state is _S.SUSPENDING and after.holdings else held.start
     found = [
         (r.start, -other.sequence, other)

@@ -15,10 +15,10 @@ LOG = logging.getLogger(__name__)
 
 
 class ImageCarriage:
-    """Between the plan, which knows hosts by numbers, and the cloud, which knows them by names.
+    """Passes transfers to the cloud, and their progress to the engine. The plan has host numbers, the cloud has names.
 
-    :param site: gives the hosts as they are now
-    :param report: takes what has happened; called from a thread of its own
+    :param site: returns the current site
+    :param report: receives the events, in a separate thread
     """
 
     def __init__(
@@ -30,11 +30,11 @@ class ImageCarriage:
         self._carriage = Carriage(driver, clock, self._tell)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._carriage.start()
 
     def stop(self) -> None:
-        """Work no more; transfers that are going on are nobody's any more."""
+        """Stop the thread. Transfers under way are abandoned."""
         self._carriage.stop()
 
     def begin(self, transfer: Transfer) -> None:
@@ -53,5 +53,5 @@ class ImageCarriage:
                 self._report(CloudEvent(kind, now, None, index[host], reason, order.number))
         if progress.is_over:
             LOG.info("image %s is there on %d of %d hosts", order.image_id, len(progress.there), len(order.hosts))
-            # Of whom nothing was said, nothing good is known.
+            # Without a host, this event means failure on all hosts that were not reported before.
             self._report(CloudEvent(EventKind.FAILED, now, transfer=order.number))

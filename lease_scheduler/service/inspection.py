@@ -1,4 +1,4 @@
-"""What operators ask of the engine itself: whether it works, and whether leases and cloud agree."""
+"""Requests of operators about the engine itself: whether it works, and whether leases and cloud agree."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from lease_scheduler.service.site_engine import SiteEngine
 
 
 class Inspection:
-    """Looks at the engine of a site.
+    """Answers these requests.
 
-    :param engine: the engine that is looked at
+    :param engine: the engine that is inspected
     """
 
     def __init__(self, engine: SiteEngine) -> None:
@@ -24,8 +24,8 @@ class Inspection:
 
     @answers(EngineRequests.reconcile)
     def reconcile(self, context: Document, *, dry_run: bool = False) -> Document:
-        """Compare leases and cloud, and repair what differs.
+        """Compare leases and cloud, and repair the differences.
 
-        :param dry_run: whether nothing is repaired
+        :param dry_run: only report the differences
         """
         return as_document(self._engine.reconciler.reconcile(dry_run=dry_run))

@@ -137,7 +137,7 @@ class Intents:
         return bool(self._reports)
 
     def take_events(self, now: int) -> list[CloudEvent]:
-        """Return the events that were not taken yet, except those of operations that were given up."""
+        """Return the events that were not taken yet, except for operations that a later one has superseded."""
         with self._lock:
             reports, self._reports = self._reports, deque()
             aggregates, self._aggregates = self._aggregates, {}

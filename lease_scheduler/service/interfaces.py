@@ -1,4 +1,4 @@
-"""What the service needs from outside."""
+"""The interface of the store that the service needs."""
 
 from __future__ import annotations
 
@@ -12,60 +12,74 @@ from lease_scheduler.records.writes import StoreChanges
 
 
 class ServiceStore(Protocol):
-    """What the service needs of a store (see ``store.sql.store``)."""
+    """A store of a site, as the service uses it (see ``store.sql.store``).
+
+    :ivar units: numbers and ids of hosts and floating IPs
+    """
 
     units: Units
 
     def take_over(self, engine_name: str, now: int) -> int:
-        """Become the only writer of the site; its fencing number."""
+        """Become the only writer of the site, and return the fencing number."""
         ...
 
     def load(self) -> Snapshot:
-        """Everything that is live."""
+        """Return what the last transaction left."""
         ...
 
     def commit(self, changes: StoreChanges) -> int:
-        """Write everything in one transaction; the revision of the site."""
+        """Write all changes in one transaction, and return the new revision of the site."""
         ...
 
     def record_steps(self, reached: Any) -> None:
-        """Note to which step intents have come."""
+        """Record the steps that intents have reached.
+
+        :param reached: pairs of intent id and number of the next step
+        """
         ...
 
     def is_mine(self) -> bool:
-        """Whether no other engine has taken over."""
+        """Return whether no other engine has taken over."""
         ...
 
     def write_clock(self, now: int) -> None:
-        """Keep the time."""
+        """Store the present instant, as a sign of life."""
         ...
 
     def version(self, lease_id: str) -> int | None:
-        """The version of a live lease."""
+        """Return the version of a live lease, or None if there is no such lease."""
         ...
 
     def waiting_messages(
         self, limit: int = 500, *, for_filters: bool = False, after: int = 0
     ) -> list[tuple[int, Message]]:
-        """Messages that wait to be sent, oldest first, with their ids."""
+        """Return messages that wait to be sent, oldest first, with their ids.
+
+        :param limit: maximum number of messages to return
+        :param for_filters: whether to return messages for filters, rather than notifications
+        :param after: return only messages with a higher id
+        """
         ...
 
     def forget_messages(self, ids: Any) -> None:
-        """Messages that have been sent."""
+        """Delete messages that have been sent."""
         ...
 
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
-        """Which of these ids are those of trusts or reservations whose leases are over."""
+        """Return which of these ids belong to trusts or reservations of leases that have ended."""
         ...
 
     def has_lease(self, lease_id: str) -> bool:
-        """Whether there is or was a lease of that id, as it is written down."""
+        """Return whether a lease with this id is stored, live or ended."""
         ...
 
     def request_digest(self, lease_id: str) -> str | None:
-        """Return what tells the request of a lease from any other, or None if its client did not choose its id."""
+        """Return the digest of the request of a lease, or None if its client did not choose its id."""
         ...
 
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
-        """Return for how long offers were held that a project did not accept, of those that ended since an instant."""
+        """Return the total seconds for which a project held offers that it did not accept.
+
+        :param since: instant after which the offers ended
+        """
         ...

@@ -1,4 +1,4 @@
-"""What becomes of leases, in the log of the engine: what an operator looks for first."""
+"""Log lines about what becomes of leases, for which operators look first."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from lease_scheduler.records.writes import StoreChanges
 
 LOG = logging.getLogger(__name__)
 
-#: Hosts of a lease that are named at most.
+#: Maximum number of hosts that a line names.
 _MOST_NAMED = 8
 
 
 def log_written(changes: StoreChanges, orders: Iterable[Order]) -> None:
-    """Say what has been written down, and what the cloud is told next.
+    """Log the transitions that were written, and the orders that the cloud gets next.
 
-    :param orders: those that follow from it
+    :param orders: the orders that follow from the changes
     """
     for entry in changes.transitions:
         reason = f": {entry.reason}" if entry.reason else ""
         LOG.info("lease %s was %s and is %s%s", entry.lease_id, entry.before, entry.after, reason)
     for order in orders:
         if order.operation is None:
-            LOG.info("lease %s: what there is of it in the cloud is removed", order.lease_id)
+            LOG.info("lease %s: everything that it has in the cloud is removed", order.lease_id)
         else:
             LOG.info("lease %s: %s on %s", order.lease_id, order.operation.kind.value, _named(order.hosts))
 

@@ -1,4 +1,4 @@
-"""What the image service says of the disk images that servers of managed leases boot from."""
+"""Facts of the image service about the disk images that servers of managed leases boot from."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lease_scheduler.model.lease import Boot, DiskImage
 
 LOG = logging.getLogger(__name__)
 
-#: Images that are remembered at most.
+#: Maximum number of images that are remembered.
 _MOST = 10_000
 
-#: Real seconds after which an image is asked for again: its size never changes, but what it needs can be edited. One
-#: that did not exist is asked for at once, as its owner may just have uploaded it.
+#: Real seconds after which the facts of an image are read again: its size never changes, but its requirements can be
+#: edited. An image that did not exist is looked up each time, as it may just have been uploaded.
 _FRESH = 60.0
 
 
 class KnownImages:
-    """See the module.
+    """Cache of the facts about images.
 
-    :param fallback_mb: the size that an image is thought to have of which nobody knows it
+    :param fallback_mb: size in MB to assume for images of unknown size
     """
 
     def __init__(self, driver: Driver, fallback_mb: int) -> None:
@@ -32,21 +32,23 @@ class KnownImages:
         self._known: dict[str, tuple[ImageFacts, float]] = {}
 
     def learn(self, servers: Iterable[Mapping[str, Any]]) -> None:
-        """Ask for what is not known yet; not to be called while the plan waits, as the image service may take long.
+        """Read the facts that are missing or too old from the image service.
 
-        :param servers: templates
+        Do not call this while the plan is locked, as the image service may take long.
+
+        :param servers: templates of servers
         """
         for image_id in sorted({str(server["image_id"]) for server in servers if server.get("image_id")}):
             known = self._known.get(image_id)
             if known is not None and known[0].exists and time.monotonic() - known[1] < _FRESH:
                 continue
             if known is not None and not known[0].exists:
-                # If the image service does not answer, nothing is known of it.
+                # If the image service does not answer now, the image counts as unknown, not as missing.
                 self._known.pop(image_id, None)
             try:
                 facts = self._driver.image_facts(image_id)
             except Exception as error:
-                LOG.warning("nothing is known of image %s, %d MB is taken: %s", image_id, self._fallback_mb, error)
+                LOG.warning("image %s is not known; %d MB is assumed: %s", image_id, self._fallback_mb, error)
                 continue
             if facts is not None:
                 if len(self._known) >= _MOST:
@@ -54,14 +56,15 @@ class KnownImages:
                 self._known[image_id] = (facts, time.monotonic())
 
     def facts(self, image_id: str) -> ImageFacts:
-        """Return what is known of an image, which may be nothing."""
+        """Return the facts about an image, or empty ones if it is not known."""
         known = self._known.get(image_id)
         return ImageFacts() if known is None else known[0]
 
     def boots(self, servers: Sequence[Mapping[str, Any]], node_set: int) -> tuple[Boot, ...]:
-        """What the servers on the VMs of a node set begin from.
+        """Return what the servers on the nodes of a node set boot from.
 
-        :param servers: templates
+        :param servers: templates of servers
+        :param node_set: number of the node set
         """
         return tuple(
             Boot(self._image(server), server.get("count"))
@@ -70,6 +73,6 @@ class KnownImages:
         )
 
     def _image(self, server: Mapping[str, Any]) -> DiskImage | None:
-        """The image that the hosts of a template's servers need; the volume service fetches those of volumes."""
+        """Return the image that the hosts of a template's servers need, or None for servers that boot from volumes."""
         image_id: str | None = None if server.get("volume") else server.get("image_id")
         return None if image_id is None else DiskImage(image_id, self.facts(image_id).size_mb or self._fallback_mb)

@@ -1,4 +1,4 @@
-"""Several engines, one of which leads: election by a lock, fencing by the store (architecture, section 6)."""
+"""Leadership among several engines: a lock elects the one that leads, and the store fences off the others."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two looks at the lock, between two signs of life, and between two attempts to build the plan.
+#: Real seconds between two attempts to get the lock, between two signs of life, and between two attempts to lead.
 _PAUSE = 1.0
 
 #: Real seconds without a sign of life after which another engine leads although it does not get the lock. A process
-#: that hangs keeps its lock, in a file and in MySQL at least, for as long as its connection is there.
+#: that hangs keeps its lock while its connection exists, at least with files and MySQL.
 PATIENCE = 15.0
 
 
-#: Real seconds for which a deposed engine stays away from the lock, so that whoever leads without it may take it.
+#: Real seconds for which a deposed engine does not take the lock, so that the engine that leads without it can.
 _PAUSE_OF_THE_DEPOSED = 5.0
 
 
-#: Real seconds between two lines about one and the same reason why this engine cannot lead.
+#: Real seconds between two log lines with the same reason why this engine cannot lead.
 _BETWEEN_COMPLAINTS = 60.0
 
 
@@ -34,28 +34,28 @@ class Lock(Protocol):
     """A lock that all engines of a site share (tooz)."""
 
     def acquire(self, blocking: Any = True) -> bool:
-        """Take it; false if somebody else has it."""
+        """Take the lock. Return False if another engine has it."""
         ...
 
     def release(self) -> bool:
-        """Give it back."""
+        """Release the lock."""
         ...
 
 
 class Leader(Protocol):
-    """What leads: made when the lock is taken, closed before it is given back."""
+    """The parts of an engine that exist only while it leads. They are closed before the lock is released."""
 
     def close(self) -> None:
-        """Stop to lead."""
+        """Stop leading."""
         ...
 
 
 class Silence:
-    """For how long nothing has been seen to change.
+    """Measures for how long an engine has given no sign of life.
 
-    Whoever looks needs no clock in common with whoever lives: only that something changes counts.
+    The engines need no common clock, because a sign of life is any change of a value.
 
-    :param look: what changes as long as somebody lives
+    :param look: returns a value that changes while the other engine lives, or None if it is not known
     """
 
     def __init__(self, look: Callable[[], object]) -> None:
@@ -64,7 +64,7 @@ class Silence:
         self._since = monotonic()
 
     def seconds(self) -> float:
-        """Real seconds since the last change that was seen; 0 after a look that failed, which says nothing."""
+        """Return the real seconds since the last change, or 0 if the value cannot be read, which proves nothing."""
         try:
             seen = self._look()
         except Exception:
@@ -75,7 +75,7 @@ class Silence:
 
 
 class _Complaints:
-    """Tells why this engine cannot lead: an error in full when it is a new one, then in a line now and then."""
+    """Logs why this engine cannot lead: a new error in full, a repeated one in a line at intervals."""
 
     def __init__(self) -> None:
         self._last = ""
@@ -83,7 +83,7 @@ class _Complaints:
         self._attempts = 0
 
     def tell(self, error: Exception) -> None:
-        """Log an error, unless the same was logged not long ago."""
+        """Log an error, unless the same one was logged recently."""
         first = (str(error).splitlines() or [""])[0]
         what = f"{type(error).__name__}: {first}"
         self._attempts += 1
@@ -98,18 +98,21 @@ class _Complaints:
             LOG.error("this engine cannot lead, after %d attempts; it tries again: %s", self._attempts, what)
 
     def forget(self) -> None:
-        """It leads, or another one does."""
+        """Forget the last error, because some engine can lead."""
         self._last = ""
 
 
 class Leadership:
-    """A thread that leads whenever it can: when it has the lock, or whoever has it shows no sign of life.
+    """Thread that leads when it can: when it has the lock, or when the engine that has it gives no sign of life.
 
-    :param make_lock: makes the lock that all engines of the site share; called again after it could not be given back
-    :param lead: builds and starts what leads; told whom to call when that cannot go on
-    :param heartbeat: gives a sign of life, every second from before ``lead`` on; false if this engine may not go on
-    :param look: what changes with every sign of life of whoever leads, none if nobody has ever led
-    :param patience: real seconds without a sign of life after which the lock does not count
+    :param make_lock: makes the lock that all engines of the site share. Called again if the lock could not be released
+    :param lead: builds and starts the leader. Its argument is the function to call when the leader cannot continue
+    :param heartbeat: gives a sign of life, and returns False if this engine must not continue. Called every second,
+        from before ``lead`` on
+    :param look: returns a value that changes with every sign of life of the engine that leads, or None if no engine has
+        led yet
+    :param patience: real seconds without a sign of life after which the lock is ignored
+    :ivar is_leading: set while this engine leads
     """
 
     def __init__(
@@ -133,7 +136,7 @@ class Leadership:
         self._worker = Worker("leadership", self._try, _PAUSE, self._complaints.tell)
 
     def start(self) -> None:
-        """Begin to try."""
+        """Start the thread."""
         self._worker.start()
 
     def stop(self) -> None:
@@ -143,11 +146,14 @@ class Leadership:
         self._worker.join()
 
     def wait_for_stop(self, seconds: float) -> None:
-        """Wait, unless it is told to stop."""
+        """Wait until the thread is asked to stop.
+
+        :param seconds: maximum real seconds to wait
+        """
         self._worker.wait_for_stop(seconds)
 
     def _try(self) -> float:
-        """Lead until that ends, if it can; return the pause until it is tried again."""
+        """Lead if possible, until that ends. Return the real seconds until the next attempt."""
         pause = _PAUSE
         self._take()
         if self._has_lock or self._silence.seconds() > self._patience:
@@ -173,12 +179,12 @@ class Leadership:
         try:
             self._lock.release()
         except Exception:
-            # The connection is lost and the lock with it; some drivers would go on to think that they have it.
+            # The connection and thus the lock are lost, but some drivers would believe that they still have it.
             LOG.warning("the lock could not be given back", exc_info=True)
             self._lock = None
 
     def _is_deposed(self) -> bool:
-        """Whether another engine has taken over; not known while the database does not answer."""
+        """Return whether another engine has taken over; False while the database does not answer."""
         with suppress(Exception):
             return not self._heartbeat()
         return False
@@ -188,7 +194,7 @@ class Leadership:
         if self._worker.is_stopping:
             return
         if not self._has_lock:
-            LOG.warning("whoever has the lock gives no sign of life; this engine leads without it")
+            LOG.warning("the engine that has the lock gives no sign of life; this engine leads without it")
         with self._alive():
             leader = self._lead(self._broken.set)
             LOG.info("this engine leads")
@@ -202,24 +208,24 @@ class Leadership:
 
     @contextmanager
     def _alive(self) -> Iterator[None]:
-        """Give signs of life meanwhile, and take the lock if it is not there yet.
+        """Give signs of life during the block, and take the lock as soon as possible if this engine does not have it.
 
-        That is done by a thread of its own, because to build a large plan takes long.
+        A separate thread does this, because building a large plan takes long.
         """
 
         def beat() -> float:
             try:
                 alive = self._heartbeat()
             except Exception as error:
-                LOG.warning("this engine can give no sign of life: %s", error)
+                LOG.warning("this engine could not give a sign of life: %s", error)
                 alive = False
             if not alive:
-                LOG.warning("this engine may not go on to lead")
+                LOG.warning("this engine must stop leading")
                 self._broken.set()
                 worker.ask_to_stop()
                 return _PAUSE
             with suppress(Exception):
-                # An engine that leads without the lock takes it as soon as it is free, so that others do not.
+                # An engine that leads without the lock must take it before another engine does.
                 self._take()
             return _PAUSE
 

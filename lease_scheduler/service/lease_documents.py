@@ -74,7 +74,7 @@ class LeaseDocuments:
             terms = replace(terms, request=with_duration(bounds, terms.request))
             check_terms(bounds, terms.request, None, site.work.now)
         if site.pricing.charges and terms.request.duration >= UNLIMITED and not lease.get("maintenance"):
-            raise InvalidValueError("duration", "leases have prices here, and one without an end has none; give one")
+            raise InvalidValueError("duration", "is needed here, because leases have prices; give one")
         return replace(terms, document=self._with_before_end(terms.document, lease, terms.request.start))
 
     def _check_bootable(self, document: LeaseDocument, nodes: Sequence[NodeSet]) -> None:

@@ -1,4 +1,4 @@
-"""Offers of other terms for who asks for some that cannot be had (haizea F8, F95)."""
+"""Counter-offers for requests that cannot be met (haizea F8, F95)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lease_scheduler.service.leases import Leases
 from lease_scheduler.service.site_plan import SitePlan
 from lease_scheduler.service.terms import with_count
 
-#: Ids of counter-offers are computed from that of the lease that was asked for.
+#: Namespace of the ids of counter-offers, which are computed from the id of the requested lease.
 _OFFERS = UUID("2b6c0f2e-7f65-4b0e-9d61-5c8f0a4b7d19")
 
-#: How many terms are tried for each offer that is wanted; some may be refused, e.g. by limits, or because
-#: others would have to make room before they are accepted.
+#: Maximum number of terms to try for each counter-offer that is wanted. Some may be refused, for example by limits, or
+#: because other leases would have to be preempted before the project accepts.
 _TRIES = 6
 
 
 class Negotiations:
-    """Makes quotes that are held, and counter-offers in their place.
+    """Makes offers, and counter-offers in place of those that cannot be granted.
 
-    Every offer holds hosts of its own: two that overlapped would be safe only as long as nothing upsets the plan. So
-    what is held is never more than what limits allow the project, and whichever offer is accepted has its place.
+    Every offer holds hosts of its own, because two offers that overlap would be safe only while nothing changes the
+    plan. So a project holds no more than its limits allow, and each of its offers has a place if it is accepted.
 
     :param site: the plan of the site
     :param leases: makes the offers
@@ -39,15 +39,15 @@ class Negotiations:
 
     @answers(EngineRequests.offer_lease)
     def offer(self, context: Document, lease: Document) -> Document:
-        """Hold a lease for its consumer, or others in its place.
+        """Hold a lease for its project, or counter-offers in its place.
 
-        :param lease: may have ``counter_offers``, how many others he wants to hear of; ``flexibility``, how far they
+        :param lease: may have ``counter_offers``, the maximum number of counter-offers; ``flexibility``, how far they
             may be from the terms (``latest_start``, ``fewest_nodes``, ``shortest_duration``); and ``counter_trusts``,
             a trust for each of them
-        :return: what ``Leases.offer`` tells; in place of that, if the terms cannot be had, ``granted`` (false),
-            ``reason``, ``alternatives``, ``price`` and ``counter_offers``, a list of such answers that also have the
-            ``change``, ``count`` and ``duration``; all have the ``negotiation_id``
-        :raises RefusedError: the terms cannot be had, and nothing similar either
+        :return: the answer of ``Leases.offer``. If the lease cannot be granted, the answer of ``Leases.quote`` with
+            ``negotiation_id`` and ``counter_offers``, a list of answers of ``Leases.offer``, each with its ``change``,
+            ``count`` and ``duration``
+        :raises RefusedError: neither the lease nor anything similar can be granted
         """
         asked = {key: value for key, value in lease.items() if key not in _OWN_KEYS}
         wanted = min(lease.get("counter_offers") or 0, self._site.options.counter_offers)
@@ -59,7 +59,7 @@ class Negotiations:
         flexibility = Flexibility(**(lease.get("flexibility") or {}))
         offers = self._counter_offers(context, asked, wanted, flexibility, lease.get("counter_trusts") or ())
         if not offers:
-            # Whoever has to know of the refusal is told by asking in earnest.
+            # Make the request in earnest: it is refused, and the refusal is recorded.
             return self._leases.offer(context, asked)
         return {**refused, "negotiation_id": lease["id"], "counter_offers": offers}
 
@@ -70,7 +70,7 @@ class Negotiations:
         tried: set[Alternative] = set()
         made: Counter[str] = Counter()
         while len(offers) < wanted and len(tried) < _TRIES * wanted:
-            # What has been offered already is taken, so others are near now; different ones first.
+            # Earlier counter-offers hold hosts, so other terms are near now. Prefer the change that was offered least.
             found = [each for each in self._leases.near(context, lease, flexibility) if each not in tried]
             if not found:
                 break
@@ -93,9 +93,9 @@ _OWN_KEYS = frozenset({"counter_offers", "flexibility", "counter_trusts"})
 
 
 def changed(lease: Document, alternative: Alternative, number: int) -> dict[str, Any]:
-    """A lease document with other terms, and ids of its own.
+    """Return a lease document with other terms and ids of its own.
 
-    :param number: of the offer in its negotiation
+    :param number: number of the offer in its negotiation
     """
     other = {
         **lease,

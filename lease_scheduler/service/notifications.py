@@ -1,4 +1,4 @@
-"""Notifications: what the world is told about leases, as versioned payloads."""
+"""Notifications about leases, with versioned payloads."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.records.messages import Message
 from lease_scheduler.service.announced import announced
 
-#: Version of the payload; its second number grows with every field that is added.
+#: Version of the payload. The second number grows with every field that is added.
 PAYLOAD_VERSION = "1.4"
 
-#: The end that a project has been told of is another one; it is told again (Blazar).
+#: Event type, as in Blazar: the end that a project was reminded of has changed, so there will be another reminder.
 BEFORE_END_STOPPED = "lease.event.before_end_lease.stop"
 
-#: Transitions that have a name of their own in Blazar's notifications.
+#: States of a lease before it is admitted. A transition from one of them is ``lease.create``.
 _BEGINNINGS = frozenset({LeaseState.NEW, LeaseState.PENDING})
 
 
@@ -39,10 +39,11 @@ def _payload(lease: Lease, document: LeaseDocument, instant: int) -> dict[str, A
 
 
 def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState, instant: int) -> Message:
-    """A lease changed its state.
+    """Return the notification that a lease changed its state.
 
-    ``lease.create`` when it is accepted, ``lease.event.start_lease`` when it first runs, ``lease.event.end_lease`` when
-    it is over, as Blazar calls them; ``lease.transition`` otherwise.
+    The event types are those of Blazar where it has one: ``lease.create`` when the lease is admitted,
+    ``lease.event.start_lease`` when it first runs, and ``lease.event.end_lease`` when it has ended. Otherwise it is
+    ``lease.transition``.
     """
     payload = {**_payload(lease, document, instant), "state_before": before.value}
     if before in _BEGINNINGS:
@@ -55,7 +56,9 @@ def transition_message(lease: Lease, document: LeaseDocument, before: LeaseState
 
 
 def document_message(event_type: str, lease: Lease, document: LeaseDocument, instant: int) -> Message:
-    """Something else happened to a lease: ``lease.update``, ``lease.delete``, ``lease.event.before_end_lease``,
-    ``lease.replacement`` (it is offered in place of another one).
+    """Return a notification about something other than a transition.
+
+    :param event_type: such as ``lease.update``, ``lease.delete``, ``lease.event.before_end_lease`` or
+        ``lease.replacement`` (the lease is offered in place of another one)
     """
     return Message(event_type, _payload(lease, document, instant))

@@ -1,4 +1,4 @@
-"""What is done about what a cloud driver sees by itself."""
+"""Reactions to what a driver observes in its cloud."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lease_scheduler.service.site_engine import SiteEngine
 
 LOG = logging.getLogger(__name__)
 
-#: A server is on a host that a lease has for itself, and does not belong to it.
+#: Event type: a server is on a host that a lease has for itself, and does not belong to the lease.
 STRANGER = "lease.event.stranger"
 
-#: A server is deleted of which an image was to be made.
+#: Event type: a server is deleted without the image that should have been made of it.
 IMAGE_MISSING = "lease.event.image_missing"
 
 
 class SiteObserver:
-    """See ``cloud.observations.Observer``.
+    """Reacts to observations for a site (see ``cloud.observations.Observer``).
 
-    :param engine: is told what was seen
-    :param pool: knows the hosts
+    :param engine: notified of what was seen
+    :param pool: updates the hosts of the pool
     """
 
     def __init__(self, engine: SiteEngine, pool: PoolKeeper) -> None:
@@ -33,15 +33,15 @@ class SiteObserver:
         self._pool = pool
 
     def on_server(self, change: ServerChange) -> None:
-        """What waits for it is looked at again at once."""
+        """Check at once the orders that may have waited for this."""
         self._engine.executor.ask_again(change.lease_id, None if change.arrives else change.host)
 
     def on_hosts(self, names: frozenset[str]) -> None:
-        """The plan follows their sizes and traits."""
+        """Update the plan with the sizes and traits of these hosts."""
         self._unless_stopping(lambda: self._pool.refresh(names))
 
     def on_aggregate(self, change: AggregateChange) -> None:
-        """It is brought back to what the plan says."""
+        """Bring an aggregate back to what the plan says. A change of the pool's aggregate may add hosts to the pool."""
         if change.lease_id is None:
             reconciler = self._engine.reconciler
             if reconciler.discover is not None:
@@ -54,7 +54,7 @@ class SiteObserver:
         )
 
     def on_image_missing(self, lease_id: str, server_id: str, reason: str) -> None:
-        """The lease's project and the operator are told."""
+        """Notify the project of the lease and the operator."""
         self._unless_stopping(lambda: self._tell_of_missing_image(lease_id, server_id, reason))
 
     def _tell_of_missing_image(self, lease_id: str, server_id: str, reason: str) -> None:
@@ -69,7 +69,7 @@ class SiteObserver:
                 site.work.note(lease, f"server {server_id} is deleted without an image: {reason}")
 
     def on_stranger(self, stranger: Stranger) -> None:
-        """The lease's consumer and the operator are told; it is not ours to remove."""
+        """Notify the project of the lease and the operator. The server stays, as it is not ours to remove."""
         self._unless_stopping(lambda: self._tell(stranger))
 
     def _tell(self, stranger: Stranger) -> None:
@@ -92,4 +92,4 @@ class SiteObserver:
         try:
             call()
         except EngineUnavailableError:
-            LOG.info("the engine is stopping; whoever leads next sees for himself")
+            LOG.info("the engine is stopping; the next one to lead will notice this itself")

@@ -1,4 +1,4 @@
-"""The alarm for operators when a lease cannot have a host because servers are on it that do not give way."""
+"""The alarm for operators when a lease cannot have a host, because servers on it do not give way."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from lease_scheduler.records.messages import Message
 
 LOG = logging.getLogger(__name__)
 
-#: Servers that do not give way are on a host of a lease.
+#: Event type: servers that do not give way are on a host of a lease.
 OCCUPIED = "lease.event.occupied"
 
 
 class OccupiedAlarm:
-    """Logs that a host cannot be had and notifies operators, once for each server that keeps a lease from a host.
+    """Logs that a lease cannot have a host and notifies operators, once for each server that is in the way.
 
-    A lease asks for its hosts again and again, so the same servers are in its way many times.
+    A lease asks for its hosts repeatedly, so the same servers are in its way many times.
 
     :param transaction: begins a transaction of the site
-    :param notify: has a notification sent with it
-    :param is_live: whether a lease is not over
+    :param notify: sends a notification with the transaction
+    :param is_live: returns whether a lease is live
     """
 
     def __init__(
@@ -37,12 +37,13 @@ class OccupiedAlarm:
         self._notify = notify
         self._is_live = is_live
         self._lock = Lock()
-        # Lease -> host and server of each that was told.
+        # Lease -> (host, server) pairs that were reported.
         self._told: dict[str, set[tuple[str, str]]] = {}
 
     def raise_for(self, lease_id: str, error: HostsOccupiedError, now: int) -> None:
-        """Tell of the servers that keep a lease from its hosts.
+        """Report the servers that keep a lease from its hosts.
 
+        :param error: names the servers
         :param now: the present instant
         """
         found = {(host, server) for host, servers in error.servers.items() for server in servers}
@@ -64,9 +65,9 @@ class OccupiedAlarm:
             with self._transaction():
                 self._notify(Message(OCCUPIED, payload))
         except EngineUnavailableError:
-            LOG.info("the engine is stopping; the next one to lead tells of it")
+            LOG.info("the engine is stopping; the next one to lead will report this")
 
     def forget(self, lease_id: str) -> None:
-        """Note that a lease has got what it was to get: whoever is in its way after that is news."""
+        """Note that a lease has got its hosts. Servers that are in its way later are reported again."""
         with self._lock:
             self._told.pop(lease_id, None)

@@ -1,4 +1,4 @@
-"""What an operator sets about the service, as plain values."""
+"""The options of the service, as plain values."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from lease_scheduler.service.enforcement.bounds import Bounds
 class ServiceOptions:
     """Options of the service.
 
-    :ivar engine: those of the engine itself
-    :ivar workers: steps that the cloud carries out at the same time
+    :ivar engine: options of the engine itself
+    :ivar workers: number of steps that the cloud carries out at the same time
     :ivar reconcile_interval: real seconds between two comparisons with the cloud
-    :ivar minutes_before_end: how long before the end of a lease its consumer is told, unless the lease says otherwise
+    :ivar minutes_before_end: minutes before the end of a lease at which its project is reminded, unless the lease says
+        otherwise; 0 for no reminder
     :ivar before_end: what ``default`` means as the action before the end of a reservation of hosts
-    :ivar announce_horizon: seconds ahead for which the cloud is told when leases begin; 0 to tell nothing
-    :ivar quote_lifetime: seconds for which a lease is held for its consumer until he accepts it
-    :ivar counter_offers: how many offers of other terms are made at most in place of one that cannot be had
-    :ivar replacement_offers: whether others are offered in place of leases whose terms cannot be kept
-    :ivar fallback_image_mb: what a disk image is thought to have of which nobody knows the size
-    :ivar bounds: how long and how far ahead leases may be, and how much may be held
-    :ivar preemption_warning: seconds before its servers are put away at which the consumer of a preempted lease is told
+    :ivar preemption_warning: seconds before the preemption of a running lease at which its project is warned; 0 for no
+        warning
+    :ivar announce_horizon: seconds ahead for which the cloud is told when leases start; 0 to tell nothing
+    :ivar quote_lifetime: seconds for which an offer is held until the project accepts it
+    :ivar counter_offers: maximum number of counter-offers in place of a lease that cannot be granted
+    :ivar replacement_offers: whether replacements are offered for leases whose terms cannot be kept
+    :ivar fallback_image_mb: size in MB to assume for a disk image of unknown size
+    :ivar bounds: bounds on the duration and lead time of leases, and on offers
     """
 
     engine: EngineOptions = field(default_factory=EngineOptions)

@@ -1,4 +1,4 @@
-"""What a cloud is asked to do, with all that it needs to know for that."""
+"""Orders to the cloud, made from intents."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lease_scheduler.service.unit_of_work import UnitOfWork
 
 
 def order_of(intent: Intent, work: UnitOfWork, site: Site, changes: StoreChanges | None = None) -> Order:
-    """An intent with all that a cloud needs to carry it out.
+    """Return an intent together with everything that a driver needs to carry it out.
 
-    :param changes: what is written with the intent, in which a lease may be that is over already
+    :param changes: the changes that are written with the intent. A lease that has just ended is found only there
     """
     lease_id, operation = intent.lease_id, intent.operation
     lease = work.leases.get(lease_id)

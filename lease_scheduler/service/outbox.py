@@ -1,4 +1,4 @@
-"""Notifications leave in the order in which they were written, at least once each."""
+"""The outbox, which sends notifications in the order in which they were written, each at least once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds between two attempts while the broker does not take them, and between two looks if nobody wakes it.
+#: Real seconds between two attempts while the broker takes no notifications, and between two checks without a wake-up.
 _PAUSE = 5.0
 
 
 class Outbox:
-    """A thread that sends what waits.
+    """Thread that sends the notifications that wait.
 
-    :param send: sends one notification or raises
-    :param on_sent: told how many have been sent and are forgotten
+    :param send: sends one notification, or raises an error
+    :param on_sent: called with the number of notifications that were sent and deleted
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class Outbox:
         self._worker.start()
 
     def wake(self) -> None:
-        """Something was written."""
+        """Check for new notifications now."""
         self._worker.wake()
 
     def stop(self) -> None:
-        """Send no more; what waits is sent by the next engine."""
+        """Stop sending. The next engine sends what remains."""
         self._worker.stop()
 
     def _send_all(self) -> float:

@@ -14,7 +14,7 @@ from lease_scheduler.policy.penalty.base import PenaltyPolicy
 from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.policy.pricing.free import Free
 
-#: Exchanges the policies; told what policies have learnt, by (family, name).
+#: Replaces the policies. Called with what policies have learnt, by (family, name), then by subject.
 ReplacePolicies = Callable[[Mapping[tuple[str, str], Mapping[str, Learnt]]], None]
 
 
@@ -25,12 +25,12 @@ def no_prices() -> PricingPolicy:
 
 @dataclass(frozen=True)
 class SitePolicies:
-    """What decides for an engine.
+    """The policies of an engine.
 
     :ivar make_planner: makes a planner for a site; host selection, preemption and mapper are the planner's
     :ivar admission: decides which requests are planned at all
     :ivar make_pricing: makes a pricing policy that has learnt nothing yet
-    :ivar penalty: says what terms cost that are not kept; None if they cost nothing
+    :ivar penalty: computes the penalty for a breach; None if there are no penalties
     """
 
     make_planner: Callable[[Site], Planner]

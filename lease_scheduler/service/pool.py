@@ -242,7 +242,7 @@ class PoolKeeper:
     def create_floatingip(self, context: Document, values: Document) -> Document:
         """Add an address to the pool.
 
-        :raises RefusedError: it is no IP address, or it is already in the pool
+        :raises RefusedError: it is not an IP address, or it is already in the pool
         """
         site = self._site
         text = values["floating_ip_address"]
@@ -309,7 +309,7 @@ def _properties(values: Mapping[str, Any]) -> dict[str, str]:
         if len(name) > _LONGEST_NAME:
             raise RefusedError(400, "Extra capability key too long", name)
         if name in _FACTS:
-            raise RefusedError(409, f"{name} is told by the cloud and cannot be set", name)
+            raise RefusedError(409, f"{name} comes from the cloud and cannot be set", name)
     return {name: value if isinstance(value, str) else str(value) for name, value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""Tells the cloud when leases end, whenever that changes; it follows from the present value of a lease alone."""
+"""Tells the cloud when leases end, whenever that changes. The end follows from the present value of a lease alone."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from lease_scheduler.worker import Worker
 
 LOG = logging.getLogger(__name__)
 
-#: Real seconds after which the cloud is told again what it could not be told, at first and at most.
+#: Real seconds before a failed call to the cloud is repeated: at first, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
 
-#: States in which servers are brought back that may have been told an end before.
+#: States of leases whose servers resume. The cloud may still know the end from before the suspension.
 _RESUMING = frozenset({LeaseState.RESUMING, LeaseState.RESUMED_READY})
 
 
 def promised_end(lease: Lease) -> int | None:
     """Return when a lease gives its hosts back, or None unless it runs.
 
-    While its servers are started or brought back the end is open: what promises work rather than an interval ends the
-    later the later they are there, and what was saved must not be refused its own hosts because that takes long.
+    The end is open while its servers start or resume. A lease that promises work rather than an interval ends later if
+    they take longer, and a server that resumes slowly must not be refused on the hosts of its own lease.
     """
     return lease.holdings[0].end if lease.active_since is not None else None
 
 
 class PromisedEnds:
-    """A thread that tells the cloud ends that have changed, again if that fails.
+    """Thread that tells the cloud which ends have changed, and repeats this if it fails.
 
-    :param tell: tells the cloud: lease -> instant or None, as ``promised_end`` says
+    :param tell: passes ends to the cloud: lease -> instant or None, see ``promised_end``
     """
 
     def __init__(self, tell: Callable[[Mapping[str, int | None]], None]) -> None:
@@ -43,9 +43,9 @@ class PromisedEnds:
         self._worker = Worker("promised-ends", self._tell_changed, _LONGEST_PAUSE)
 
     def start(self, leases: Iterable[Lease]) -> None:
-        """Begin to tell.
+        """Start the thread.
 
-        :param leases: the live ones; an engine that led before may have told other ends of them
+        :param leases: the live leases; an earlier engine may have told the cloud other ends for them
         """
         with self._lock:
             self._pending |= {
@@ -56,7 +56,7 @@ class PromisedEnds:
         self._worker.start()
 
     def note(self, lease: Lease) -> None:
-        """Have the cloud told if the end of a lease is another one now."""
+        """Have the cloud told if the end of a lease has changed."""
         lease_id, end = lease.lease_id, promised_end(lease)
         with self._lock:
             if lease.is_final:
@@ -67,13 +67,13 @@ class PromisedEnds:
                 self._worker.wake()
 
     def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop the thread."""
         self._worker.stop()
 
     def _tell_changed(self) -> float | None:
         with self._lock:
             ends, self._pending = self._pending, {}
-            # Noted while they are told, they count as changed.
+            # Set before the call, so that a change during the call is noticed as one.
             self._told |= ends
         if not ends:
             return None
@@ -84,7 +84,7 @@ class PromisedEnds:
             LOG.warning("the cloud could not be told when leases end; it is tried again", exc_info=True)
             with self._lock:
                 self._pending = {key: end for key, end in ends.items() if key in self._told} | self._pending
-            # Other ends do not hurry a cloud that does not answer.
+            # Wake-ups must not shorten the pause of a cloud that does not answer.
             self._worker.wait_for_stop(self._pause)
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         return 0.0

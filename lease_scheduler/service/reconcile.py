@@ -234,7 +234,7 @@ def settled(
 
 
 def as_differences(actions: Mapping[str, Action], known: Iterable[Difference]) -> list[Difference]:
-    """Return the differences behind actions, except for leases of which a difference is already known."""
+    """Return the differences behind actions, except for leases that already have a known difference."""
     told = {each.lease_id for each in known}
     return [
         Difference(*_WHAT_DIFFERS[action][:2], lease_id, lease_id, _WHAT_DIFFERS[action][2])

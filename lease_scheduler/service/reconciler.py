@@ -138,7 +138,7 @@ class Reconciler:
             self._watch()
             self._is_watched = True
         except Exception:
-            LOG.exception("what happens in the cloud cannot be seen; the plan is built anew")
+            LOG.exception("the events of the cloud cannot be received; the plan is built anew")
             self._site.break_off()
             self._worker.ask_to_stop()
 

@@ -1,4 +1,4 @@
-"""Refusals of the plan in the words of those who ask."""
+"""Refusals of the plan as answers to requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.plan.plan import NotPlannableError
 
 
 def alternatives(refusal: Refusal) -> list[Document]:
-    """What would fit instead, as it is told outside."""
+    """Return the alternatives of a refusal, as plain values for the answer."""
     return [
         {
             "change": alternative.change,
@@ -28,9 +28,10 @@ def alternatives(refusal: Refusal) -> list[Document]:
 
 @contextmanager
 def refusals(context: Mapping[str, Any]) -> Iterator[None]:
-    """Errors of the plan in the words of those who ask.
+    """Turn errors of the plan within the block into refusals of the request.
 
-    :param context: whoever does not see the site (``sees_site``) is told no names of hosts
+    :param context: context of the request; without ``sees_site``, refusals name no hosts
+    :raises RefusedError: 409 if there is no place, 400 for an invalid value
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Reminders about leases that fall due at an instant: that a lease ends soon, or that it has to make room."""
+"""Reminders for projects that a lease ends soon, or that it will be preempted."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from lease_scheduler.records.documents import LeaseDocument
 from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
-#: The servers of a lease will be put away, or lost, because others need its hosts.
+#: Event type: a running lease will be preempted, so its servers will be suspended or lost.
 PREEMPTION_WARNING = "lease.event.preemption_warning"
 
-#: A lease in these states has not started, so there is no end to be told of yet.
+#: A lease in these states has no place yet, and so no end to remind of.
 _NOT_STARTED = frozenset({LeaseState.NEW, LeaseState.PENDING, LeaseState.QUEUED})
 
 
 class Occasion(Protocol):
-    """What a project is reminded of."""
+    """An occasion for reminders."""
 
     def due(self, lease_id: str) -> int | None:
-        """Return the instant at which a reminder is due, or None if there is none, or it was sent."""
+        """Return the instant at which the reminder for a lease is due, or None if there is none or it was sent."""
         ...
 
     def remind(self, lease_id: str, now: int) -> None:
-        """Send the reminder; ``due`` then no longer returns this one."""
+        """Send the reminder. ``due`` does not return its instant after that."""
         ...
 
 
 class Reminders:
-    """Finds the reminders that are due.
+    """Sends the reminders of an occasion when they are due.
 
-    Nothing is taken from the heap when a lease changes: entries may be stale, and the occasion says what is true.
+    A change of a lease removes nothing from the heap, so entries may be stale. The occasion decides which are valid.
 
-    :param occasion: what is reminded of
-    :param lease_ids: leases that may be reminded of it
+    :param occasion: the occasion
+    :param lease_ids: leases that may have a reminder
     """
 
     def __init__(self, occasion: Occasion, lease_ids: Iterable[str] = ()) -> None:
@@ -50,7 +50,7 @@ class Reminders:
             self.note(lease_id)
 
     def note(self, lease_id: str) -> None:
-        """Look at a lease whose reminder may be due at another instant than before."""
+        """Note a lease whose reminder may be due at a new instant."""
         due = self._occasion.due(lease_id)
         if due is not None:
             heappush(self._heap, (due, lease_id))
@@ -71,12 +71,12 @@ class Reminders:
 
 
 class BeforeEnd:
-    """Some time before a lease ends its project is told, and images are made (Blazar's ``before_end_lease``).
+    """The time before the end of a lease when its project is told and images are made (Blazar's ``before_end_lease``).
 
-    That it was told is kept with the lease. Leases that have not started by then have no end to be told of.
+    The document of the lease says whether the reminder was sent. A lease without a place at that time gets none.
 
-    :param is_busy: whether the cloud is carrying something out for a lease
-    :param saves_by_default: whether images are made for reservations that leave that to the operator
+    :param is_busy: returns whether the cloud is carrying something out for a lease
+    :param saves_by_default: whether images are made for reservations that leave the choice to the operator
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class BeforeEnd:
         self._saves_by_default = saves_by_default
 
     def due(self, lease_id: str) -> int | None:
-        """Return the instant that the lease's document has, unless its project was told."""
+        """Return the instant in the lease's document, or None if it has none or the reminder was sent."""
         document = self._work.documents.get(lease_id)
         return None if document is None or document.before_end_done else document.before_end
 
     def remind(self, lease_id: str, now: int) -> None:
-        """Have images made, and tell the project."""
+        """Have images made, and notify the project."""
         lease = self._work.leases[lease_id]
         document = replace(self._work.documents[lease_id], before_end_done=True)
         self._work.put_document(document)
@@ -103,7 +103,7 @@ class BeforeEnd:
     def _save(self, lease: Lease, document: LeaseDocument, now: int) -> None:
         """Have images made of the servers of a lease that asks for them.
 
-        What cannot be done now, because the lease is being started or suspended, is done at its end.
+        If the lease is being started or suspended now, its end makes the images.
         """
         if (
             lease.active_since is not None
@@ -115,31 +115,31 @@ class BeforeEnd:
 
 
 class PreemptionWarnings:
-    """Some time before a running lease has to make room its project is told; at short notice, at once.
+    """Warnings to projects some time before a running lease is preempted, or at once if that is too soon.
 
-    What was told is not kept: an engine that takes over tells once more, which is better than not at all.
+    Warnings are not stored, so an engine that takes over repeats them. This is better than a missing warning.
 
-    :param seconds: how long before its servers are put away; 0 for never
+    :param seconds: seconds from the warning to the preemption; 0 for no warnings
     """
 
     def __init__(self, work: UnitOfWork, seconds: int) -> None:
         self._work = work
         self._seconds = seconds
-        #: The instant of preemption that was told, by lease.
+        #: Lease -> instant of the preemption that its project was warned of.
         self._told: dict[str, int] = {}
 
     def due(self, lease_id: str) -> int | None:
-        """Return the instant of the warning, unless the lease need not make room or its project was told."""
+        """Return the instant of the warning, or None if the lease is not preempted or its project was warned."""
         lease = self._work.leases.get(lease_id)
         instant = None if lease is None else preempted_at(lease)
         if instant is None:
-            # When it has to make room another time, that is news.
+            # Another preemption of the lease gets a warning of its own.
             self._told.pop(lease_id, None)
             return None
         return instant - self._seconds if self._seconds and self._told.get(lease_id) != instant else None
 
     def remind(self, lease_id: str, now: int) -> None:
-        """Tell the project when its servers are put away, and how."""
+        """Warn the project, and say when and how the lease is preempted."""
         lease = self._work.leases[lease_id]
         instant = preempted_at(lease)
         assert instant is not None
@@ -150,7 +150,7 @@ class PreemptionWarnings:
 
 
 def preempted_at(lease: Lease) -> int | None:
-    """Return when the servers of a running lease are put away or lost; None if it runs to its end."""
+    """Return when a running lease is preempted, or None if it runs to its end."""
     if lease.active_since is None or not lease.holdings:
         return None
     first = lease.holdings[0]

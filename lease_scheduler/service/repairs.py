@@ -24,7 +24,7 @@ LOG = logging.getLogger(__name__)
 #: Event type: the trust of a lease is gone.
 TRUST_MISSING = "lease.event.trust_missing"
 _NO_TRUST = (
-    "its trust is gone: what runs goes on, and none of its servers can be booted, unshelved or saved; "
+    "its trust is gone: running servers go on, but no server of it can be booted, unshelved or saved; "
     "ask for another lease in its place"
 )
 
@@ -126,7 +126,7 @@ class Repairs:
                 LOG.warning("server %s belongs to no lease: %s", each.name, each.detail)
         self._intruding = frozenset(each.name for each in intruding)
 
-    # -- outside of one ----------------------------------------------------------------------------------------
+    # -- outside of a transaction ------------------------------------------------------------------------------
 
     def remember(self, expectations: Mapping[str, Expectation], differences: Iterable[Difference]) -> int:
         """Restore the records of suspended leases in the cloud, and return their number.
@@ -140,7 +140,7 @@ class Repairs:
             lease = self._engine.lease(lease_id)
             if lease is not None and lease.state in SUSPENDED_STATES and not self._is_busy(lease_id):
                 self._driver.mend(expectations[lease_id])
-                LOG.warning("lease %s is remembered again in the cloud", lease_id)
+                LOG.warning("the record of lease %s in the cloud is restored", lease_id)
                 mended += 1
         return mended
 

@@ -1,4 +1,4 @@
-"""Other leases in place of those whose terms the provider cannot keep (haizea F8, F95)."""
+"""Replacements for leases whose terms the provider cannot keep (haizea F8, F95)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lease_scheduler.service.notifications import document_message
 from lease_scheduler.service.terms import numbered, with_count
 from lease_scheduler.service.unit_of_work import UnitOfWork
 
-#: Ids of replacements are computed from those of the leases that they replace.
+#: Namespace of the ids of replacements, which are computed from the ids of the leases that they replace.
 _REPLACEMENTS = UUID("90b7f1c4-51c1-4f6e-8a0a-7b1f7d6f2a35")
 
 
 class Replacements:
-    """Offers the consumer of a lease that is going to fail or to begin late another one: later, or with fewer nodes.
+    """Offers a replacement for each lease that will fail or start late: a lease that is later or has fewer nodes.
 
-    Nothing is asked of him: the lease itself becomes what it would have become, and if he does not answer the offer
-    expires. It costs what the lease did by the node-hour. What is kept in the cloud for a lease from the beginning, as
-    the trust of a managed one, ends with it; the other one gets its own when it is accepted.
+    The project need not answer: an offer that is not accepted expires, and it has no effect on the lease itself. Its
+    price for a node-hour is that of the lease. What a lease has in the cloud from the beginning, such as the trust of a
+    managed lease, ends with it. A replacement gets its own when it is accepted.
 
-    :param work: collects what changes
-    :param engine: plans
-    :param lifetime: seconds for which an offer is held; 0 to make none
+    :param work: collects the changes
+    :param engine: plans the offers
+    :param lifetime: seconds for which an offer is held; 0 to make no offers
     """
 
     def __init__(self, work: UnitOfWork, engine: Engine, lifetime: int) -> None:
@@ -56,20 +56,20 @@ class Replacements:
         try:
             found = self._engine.quote(asked)
         except InvalidValueError:
-            # One was offered before.
+            # A replacement was offered before.
             return
         if found.refusal is not None:
             near = self._engine.alternatives(asked, found.refusal, Flexibility())
             if not near:
                 return
-            # What others would have to make room for at once cannot be held.
+            # An offer that preempts other leases at once cannot be held.
             chosen = next((each for each in near if not each.preempted), near[0])
             asked = at_its_rate(lease, _changed(asked, chosen))
             fewer = chosen.nodes if chosen.change == "nodes" else None
         try:
             self._engine.submit(asked, offered_for=self._lifetime, negotiation=lease.lease_id)
         except InvalidValueError:
-            # It would have to begin at once.
+            # The offer would have to start at once.
             return
         reservations = tuple(
             replace(
@@ -106,7 +106,10 @@ def _id(lease_id: str, of: str) -> str:
 
 
 def _terms(reservation: ReservationRecord, fewer: int | None) -> Mapping[str, Any]:
-    """What a reservation asks for, with so many nodes if that is less, without what the lost lease had in the cloud."""
+    """Return the terms of a reservation for the replacement, without what the lost lease has in the cloud.
+
+    :param fewer: number of nodes, or None to keep it
+    """
     kept = {key: value for key, value in reservation.terms.items() if key not in ("server_group_id", "aggregate_id")}
     return kept if fewer is None else {**kept, **with_count(kept, fewer)}
 

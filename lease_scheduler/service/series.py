@@ -1,4 +1,4 @@
-"""Leases that repeat."""
+"""Series of leases, which repeat by a rule."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BEGINNINGS = frozenset(
 
 
 class SeriesKeeper:
-    """Asks for every occurrence of a rule as a lease of its own, all at once.
+    """Makes and deletes series. Every occurrence of the rule is a lease of its own, and all are requested at once.
 
     :param site: the plan of the site
-    :param leases: makes the occurrences
+    :param leases: makes the leases
     """
 
     def __init__(self, site: SitePlan, leases: Leases) -> None:
@@ -32,9 +32,9 @@ class SeriesKeeper:
 
     @answers(EngineRequests.create_series)
     def create(self, context: Document, series: Document) -> Document:
-        """Make the leases of a series; those for which there is no place are left out and named.
+        """Make the leases of a series. The answer names the occurrences for which there is no place.
 
-        :raises RefusedError: there is a place for none of them
+        :raises RefusedError: there is no place for any of them
         """
         site = self._site
         first, starts = series["lease"], series["starts"]
@@ -68,7 +68,7 @@ class SeriesKeeper:
 
     @answers(EngineRequests.delete_series)
     def delete(self, context: Document, series_id: str) -> Document:
-        """End a series: its leases that have not begun are deleted."""
+        """End a series, and delete its leases that have not started."""
         site = self._site
         record = site.records.series.get(series_id)
         if record is None:
@@ -86,7 +86,7 @@ class SeriesKeeper:
 
 
 def occurrence(first: Document, series_id: str, start: int) -> Document:
-    """The lease document of an occurrence: that of the first one, later."""
+    """Return the lease document of an occurrence: that of the first one, moved to a later start."""
     later = start - first["start"]
     if later == 0:
         return {**first, "series_id": series_id}

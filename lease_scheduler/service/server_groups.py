@@ -1,4 +1,4 @@
-"""The server groups of leases whose servers are to be close to each other, or apart."""
+"""The server groups of leases whose servers must share a host, or must not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOG = logging.getLogger(__name__)
 
 
 class ServerGroups:
-    """Makes the groups of a lease; when the lease is over the cloud removes them with the rest of it.
+    """Makes the groups of leases. When a lease ends, the cloud removes them with the rest of it.
 
     :param site: the plan of the site
     """
@@ -22,8 +22,9 @@ class ServerGroups:
         self._site = site
 
     def given(self, lease: Document) -> tuple[Document, list[str]]:
-        """Return a new lease with the groups of its servers, which its project is told at once, and their ids.
+        """Make the groups of a new lease.
 
+        :return: the lease document with the ids of the groups, which the project sees at once; and these ids
         :raises EngineUnavailableError: the cloud does not answer
         """
         if not are_wanted(lease):
@@ -36,8 +37,9 @@ class ServerGroups:
         return {**lease, "reservations": reservations}, list(made.values())
 
     def missing(self, lease: Document) -> dict[str, str]:
-        """Reservation -> id of its new group, for those of a lease that is there and should have one, but has not.
+        """Make the groups that reservations of an existing lease should have but lack.
 
+        :return: reservation -> id of its new group
         :raises EngineUnavailableError: the cloud does not answer
         """
         without = [each for each in lease["reservations"] if each.get("server_group_id") is None]
@@ -54,7 +56,7 @@ class ServerGroups:
             raise EngineUnavailableError("the cloud makes no server groups at present; try again later") from error
 
     def remove(self, groups: Iterable[str]) -> None:
-        """Remove the groups of a lease that was refused; nobody waits for it."""
+        """Remove the groups of a lease that was refused. Errors are only logged."""
         try:
             self._site.driver.remove_groups(groups)
         except Exception:

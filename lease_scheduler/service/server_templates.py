@@ -1,4 +1,4 @@
-"""Whether the server templates of a lease make sense; its consumer is told when he asks, and not at its start."""
+"""Checks of the server templates of a lease, so that mistakes show at the request and not at the start."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.records.documents import ReservationRecord
 
 
 def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]) -> None:
-    """Refuse templates for which there are no nodes, that have nothing to boot from, or share a volume.
+    """Refuse templates for which there are no nodes, that have nothing to boot from, or that share a volume.
 
-    :param servers: as the consumer gave them
-    :param nodes: node sets of the lease, with the most nodes that it may get
+    :param servers: templates as the project gave them
+    :param nodes: node sets of the lease, with the maximum number of nodes that it may get
     :raises InvalidValueError: naming the key
     """
     most = [node_set.count * node_set.servers_per_vm for node_set in nodes]
@@ -31,7 +31,7 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
         number = server.get("node_set", 0)
         if number not in left:
             raise InvalidValueError(f"{field}.node_set", f"there is no node set {number}; they count from 0")
-        # Without a count there are as many as there is room for.
+        # Without a count, a template makes as many servers as there is room for.
         count = server.get("count", max(left[number], 1))
         if count > left[number]:
             had = f"node set {number} has room for {most[number]} servers, of which {left[number]} is left"
@@ -46,17 +46,17 @@ def check_servers(servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet]
 
 _MB_PER_GB = 1024
 
-#: What a reservation of Blazar's calls a resource.
+#: Resource class -> key of it in a reservation of Blazar's API.
 _KEYS = {MEMORY_MB: "memory_mb", DISK_GB: "disk_gb"}
 
 
 def check_bootable(
     servers: Sequence[Mapping[str, Any]], nodes: Sequence[NodeSet], reservations: Sequence[ReservationRecord]
 ) -> None:
-    """Refuse templates of servers that Nova does not boot with what their nodes have.
+    """Refuse templates of servers that Nova would not boot with the resources of their nodes.
 
-    :param servers: they fit the nodes
-    :param reservations: of the lease; its node sets are theirs, one after the other
+    :param servers: templates that fit the nodes
+    :param reservations: reservations of the lease; their node sets are in the same order
     :raises InvalidValueError: naming what is missing
     """
     owners = [(position, record) for position, record in enumerate(reservations) for _ in range(record.node_sets)]
@@ -76,10 +76,10 @@ def check_images(
     reservations: Sequence[ReservationRecord],
     facts_of: Callable[[str], ImageFacts],
 ) -> None:
-    """Refuse servers whose images need more than there is for them; Nova would refuse these at the start.
+    """Refuse servers whose images need more than their nodes have. Nova would refuse them at the start.
 
     :param servers: see ``check_bootable``
-    :param facts_of: tells what is known of an image
+    :param facts_of: returns what is known of an image
     :raises InvalidValueError: naming what is too small
     """
     owners = [(position, record) for position, record in enumerate(reservations) for _ in range(record.node_sets)]
@@ -104,9 +104,10 @@ def check_images(
 def check_images_exist(
     servers: Sequence[Mapping[str, Any]], project_id: str, facts_of: Callable[[str], ImageFacts]
 ) -> None:
-    """Refuse servers of a new lease whose images do not exist; another project's private ones do not, for this one.
+    """Refuse servers of a new lease whose images do not exist. A private image of another project counts as missing.
 
-    :param facts_of: tells what is known of an image
+    :param project_id: project of the lease
+    :param facts_of: returns what is known of an image
     :raises InvalidValueError: naming the template
     """
     for position, server in enumerate(servers):
@@ -114,12 +115,12 @@ def check_images_exist(
         if image_id is not None and not facts_of(image_id).is_for(project_id):
             raise InvalidValueError(
                 f"servers[{position}].image_id",
-                f"there is no image {image_id}; openstack image list names those there are",
+                f"there is no image {image_id}; openstack image list shows those that exist",
             )
 
 
 def _field(resource_class: str, position: int, record: ReservationRecord) -> str:
-    """What the client calls the amount of a resource."""
+    """Return the name that the client knows for the amount of a resource."""
     if "nodes" in record.terms:
         return f"nodes[{position}].resources.{resource_class}"
     key = "flavor_id" if record.resource_type == "flavor:instance" else _KEYS[resource_class]
@@ -127,7 +128,10 @@ def _field(resource_class: str, position: int, record: ReservationRecord) -> str
 
 
 def _volume_id(server: Mapping[str, Any], field: str) -> str | None:
-    """The volume from which a server boots, if it is there already."""
+    """Return the id of the existing volume from which a server boots, or None.
+
+    :raises InvalidValueError: the template gives too many or too few sources to boot from
+    """
     volume: Mapping[str, Any] = server.get("volume") or {}
     volume_id: str | None = volume.get("volume_id")
     if volume_id is None and "image_id" not in server:

@@ -1,4 +1,4 @@
-"""What there is to lease, and the series of leases, in memory and as it is to be written."""
+"""The records of a site besides its leases, in memory and as changes to write: hosts, addresses and series."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from lease_scheduler.service.unit_of_work import UnitOfWork
 
 
 class SiteRecords:
-    """The records of a site besides its leases. To be read by all, and changed by the methods, within a transaction.
+    """The records of a site besides its leases. All may read the attributes; only the methods change them.
 
-    :param snapshot: what the store has
+    Call methods that change records within a transaction.
+
+    :param snapshot: the contents of the store
     :param work: collects the changes
     :ivar hosts: compute hosts by id
     :ivar floating_ips: addresses by id
@@ -36,7 +38,10 @@ class SiteRecords:
         return self._builder.build(self.hosts.values(), self.floating_ips.values())
 
     def number(self, units: Units, site: Site) -> None:
-        """Have the store know the numbers that hosts and addresses have in a site of the planner."""
+        """Assign to hosts and addresses the numbers that they have in a site of the planner.
+
+        :param units: the numbers that the store uses
+        """
         for host in self.hosts.values():
             units.assign(str(host.host_id), site.index[host.name])
         for floating_ip in self.floating_ips.values():
@@ -49,27 +54,27 @@ class SiteRecords:
         return range(first, first + count)
 
     def put_host(self, host: HostRecord) -> None:
-        """Keep a new value of a host."""
+        """Store a new value of a host."""
         self.hosts[host.host_id] = host
         self._work.changes.hosts[host.host_id] = host
 
     def remove_host(self, host_id: int) -> None:
-        """Forget a host."""
+        """Delete a host."""
         del self.hosts[host_id]
         self._work.changes.hosts[host_id] = None
 
     def put_floating_ip(self, floating_ip: FloatingIpRecord) -> None:
-        """Keep a new address."""
+        """Store a new address."""
         self.floating_ips[floating_ip.floating_ip_id] = floating_ip
         self._work.changes.floating_ips[floating_ip.floating_ip_id] = floating_ip
 
     def remove_floating_ip(self, floating_ip_id: str) -> None:
-        """Forget an address."""
+        """Delete an address."""
         del self.floating_ips[floating_ip_id]
         self._work.changes.floating_ips[floating_ip_id] = None
 
     def set_private(self, resource_type: str, name: str, private: bool) -> None:
-        """Show a property to everybody or to administrators only."""
+        """Show a property to all projects, or to administrators only."""
         self.private_properties[resource_type, name] = private
         self._work.changes.private_properties[resource_type, name] = private
 
@@ -78,7 +83,7 @@ class SiteRecords:
         return frozenset(name for (_, name), is_private in self.private_properties.items() if is_private)
 
     def put_series(self, series: SeriesRecord) -> None:
-        """Keep a new value of a series; one that is deleted is forgotten here."""
+        """Store a new value of a series. A series that is deleted is removed from memory."""
         self._work.changes.series[series.series_id] = series
         if series.deleted_at is None:
             self.series[series.series_id] = series

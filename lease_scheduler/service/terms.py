@@ -26,7 +26,7 @@ class Pool:
     :ivar hosts: the compute hosts
     :ivar floating_ips: the addresses
     :ivar flavors: resources and traits by flavor id, as the cloud reports them
-    :ivar images: sizes of disk images; None if images are not brought to hosts ahead
+    :ivar images: sizes of disk images; None if images are not transferred to hosts before leases start
     :ivar hidden: names of properties that queries never find
     """
 
@@ -81,7 +81,7 @@ class Terms:
 
 
 def build_terms(lease: Document, pool: Pool, now: int, submitted: int | None = None) -> Terms:
-    """Return the terms of a lease document (see ``api.views.lease`` for its keys).
+    """Return the terms of a lease document (see ``api.requests.lease`` for its keys).
 
     :param submitted: when the lease was first requested; None means now
     :raises InvalidValueError: naming the key

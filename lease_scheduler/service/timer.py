@@ -1,4 +1,4 @@
-"""The thread that has done what is due, when it is due."""
+"""The thread that does what is due, when it is due."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lease_scheduler.service.site_plan import SitePlan
 
 LOG = logging.getLogger(__name__)
 
-#: Longest real seconds between two looks at the clock. A wait is not cut short when somebody sets the clock, and does
-#: not count the time for which a machine sleeps.
+#: Maximum real seconds between two checks of the clock. A wait does not notice that the clock is set, and does not
+#: count the time for which the machine sleeps.
 _LONGEST_WAIT = 2.0
 
 
 class Timer:
-    """See the module.
+    """Makes the steps of a site when they are due.
 
-    :param site: whose steps are made
+    :param site: the site
     :param on_jump: called when the clock has jumped
     """
 
@@ -36,18 +36,18 @@ class Timer:
         self._thread.start()
 
     def join(self) -> None:
-        """Wait for the step that is being made, if any."""
+        """Wait until the thread has ended, if it was started."""
         if self._thread.is_alive():
             self._thread.join()
 
     def wake(self) -> None:
-        """Have the planner look whether something is due."""
+        """Make the thread check whether something is due."""
         with self._site.lock:
             self._woken = True
             self._site.changed.notify_all()
 
     def _run(self) -> None:
-        """The planner's thread."""
+        """Run the thread."""
         while True:
             with self._site.lock:
                 if self._site.is_over:
@@ -60,17 +60,17 @@ class Timer:
                         continue
                 self._woken = False
                 try:
-                    # Refused by an engine that was closed or broken in the meantime.
+                    # This raises if the engine was closed or broken in the meantime.
                     self._site.step()
                 except EngineUnavailableError:
                     return
 
     def _has_work(self) -> bool:
-        """Whether the planner need not wait until something is due."""
+        """Return whether there is something to do before the next instant at which something is due."""
         return self._woken or self._site.is_over or self._site.work.intents.has_reports
 
     def _note_jump(self) -> None:
-        """Have what waits for an instant looked at again if the clock has jumped."""
+        """Have everything that waits for an instant checked again if the clock has jumped."""
         jumped = self._jumps.jump()
         if jumped:
             direction = "forward" if jumped > 0 else "back"
@@ -78,6 +78,6 @@ class Timer:
             self._on_jump()
 
     def _pause(self) -> float | None:
-        """Real seconds until something is due, none if nothing is."""
+        """Return the real seconds until something is due, or None if nothing will be."""
         due = self._site.next_due()
         return None if due is None else self._site.clock.seconds_until(due)

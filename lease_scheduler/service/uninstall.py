@@ -1,7 +1,7 @@
-"""Leaves a cloud: leases end, hosts are given back, and whatever was made for leases is removed.
+"""Removal of the service from a cloud: leases end, hosts leave the pool, and what was made for leases is removed.
 
-Each call does what can be done at once and says what is left, so it is called until nothing is. Nothing is remembered
-in between: whoever is killed in the middle calls again.
+Each call does what is possible at once and returns what is left; call it until nothing is left. Nothing is remembered
+between calls, so a removal that was interrupted is simply started again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ _REASON = "the reservation service is uninstalled"
 
 
 class Uninstall:
-    """See the module.
+    """Lists or removes what the service has in a cloud.
 
     :param engine: compares leases and cloud
+    :param leases: ends the leases
+    :param pool: removes the hosts and addresses
+    :param series: ends the series
     """
 
     def __init__(self, engine: SiteEngine, leases: Leases, pool: PoolKeeper, series: SeriesKeeper) -> None:
@@ -41,16 +44,17 @@ class Uninstall:
 
     @answers(EngineRequests.list_installed)
     def list(self, context: Document) -> dict[str, Any]:
-        """Return what would end and be removed; nothing is changed."""
+        """Return what would end and what would be removed, without changing anything."""
         return list_all(self._site)
 
     @answers(EngineRequests.uninstall)
     def go_on(self, context: Document, *, end_leases: bool = False, keep_providers: bool = False) -> dict[str, Any]:
-        """Do what can be done at once, and return what is left.
+        """Do what is possible at once, and return what is left.
 
-        :param end_leases: whether leases that are not over end now
-        :param keep_providers: whether the empty resource providers of slots stay
-        :raises RefusedError: there are live leases or series that are not to end, or it cannot be told what is ours
+        :param end_leases: whether to end live leases and series now
+        :param keep_providers: whether to keep the empty resource providers of slots
+        :raises RefusedError: there are live leases or series that should not end, or the driver cannot tell what is
+            ours
         """
         site = self._site
         refuse_mistakes(site)
@@ -66,7 +70,7 @@ class Uninstall:
         left = len(site.engine.live_leases())
         if not left and not busy:
             self._give_hosts_back(context)
-            # Once more, because what was left over a moment ago may have been in use.
+            # Compare again, because leftovers of the leases may still have been in use at the last comparison.
             found = [each for each in self._reconciler.reconcile().differences if each.problem is Problem.LEFT_OVER]
             if not found:
                 hosts = site.driver.leave(keep_providers=keep_providers)
@@ -82,9 +86,9 @@ class Uninstall:
 
 
 def refuse_mistakes(site: SitePlan) -> None:
-    """See that what is removed is ours, before anything is.
+    """Ensure that only what is ours will be removed.
 
-    :raises RefusedError: it cannot be told
+    :raises RefusedError: the driver cannot tell what is ours
     """
     problem = site.driver.cannot_leave()
     if problem is not None:
@@ -92,9 +96,9 @@ def refuse_mistakes(site: SitePlan) -> None:
 
 
 def refuse_live_leases(site: SitePlan) -> None:
-    """See that no lease is to go on, or to come.
+    """Ensure that there are no live leases and no series.
 
-    :raises RefusedError: one is
+    :raises RefusedError: there are some
     """
     live, series = len(site.engine.live_leases()), len(site.records.series)
     if live or series:
@@ -103,9 +107,9 @@ def refuse_live_leases(site: SitePlan) -> None:
 
 
 def list_all(site: SitePlan) -> dict[str, Any]:
-    """Return all leases, series, hosts and things in the cloud that are there at present.
+    """Return all live leases, series, hosts, addresses, and things in the cloud that were made for leases.
 
-    :raises RefusedError: it cannot be told what is ours
+    :raises RefusedError: the driver cannot tell what is ours
     """
     refuse_mistakes(site)
     live = site.engine.live_leases()
@@ -132,7 +136,7 @@ def list_all(site: SitePlan) -> dict[str, Any]:
 
 
 def _of_ours(site: SitePlan, things: list[Difference]) -> list[Difference]:
-    """What there is of leases that are live or over, and nothing of others."""
+    """Return the things that belong to leases of this service, live or ended."""
     ours: set[str] = set()
     for document in site.work.documents.values():
         ours |= {record.reservation_id for record in document.reservations}
@@ -144,7 +148,7 @@ def _of_ours(site: SitePlan, things: list[Difference]) -> list[Difference]:
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
-    """Return what ``list_all`` has found, a line each, for people."""
+    """Return what ``list_all`` has found as lines of text."""
     leases = [f"lease {each['id']} ({each['name']}, {each['state']}) ends" for each in found["leases"]]
     leases += [f"series {each['id']} ({each['name']}) ends" for each in found["series"]]
     hosts = [f"host {name} leaves the pool" for name in found["hosts"]]

@@ -1,5 +1,5 @@
-"""What a Blazar keeps, taken over as it is: the same hosts, leases and ids, the same hosts for each lease.
+"""Takeover of the contents of a Blazar: the same hosts, leases and ids, and the same hosts for each lease.
 
-Pure: from the values that ``store.blazar`` has read and those that the site has already to the changes of one
-transaction. Whatever would break a promise refuses all of it.
+All of it is computed from values: from what ``store.blazar`` has read and what the site already has, to the changes of
+one transaction. If one promise would be broken, nothing is taken over.
 """

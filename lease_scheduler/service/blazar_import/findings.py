@@ -1,4 +1,4 @@
-"""What is told of things that are not taken over, or not as they were."""
+"""Findings about things that are not taken over, or taken over with changes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lease_scheduler.model.errors import LeaseSchedulerError
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that whoever takes over has to know.
+    """Something that the operator of a takeover has to know.
 
-    :ivar what: a host, address or lease, or several, for people
+    :ivar what: the host, address, lease or leases concerned, for people
+    :ivar reason: what is the matter, for people
     """
 
     what: str
@@ -27,5 +28,5 @@ class NotTakenError(LeaseSchedulerError):
 
 
 def shown_instant(instant: int) -> str:
-    """An instant for people."""
+    """Return an instant in a form for people."""
     return datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,4 +1,4 @@
-"""Flavors that Blazar keeps with the reservations that were made from them."""
+"""The flavors that Blazar keeps with the reservations made from them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _TRAIT = "trait:"
 
 @dataclass(frozen=True)
 class SourceFlavor:
-    """The flavor that a reservation was made from, as it was then.
+    """The flavor that a reservation was made from, as of that time.
 
+    :ivar needs: resources and required traits
     :ivar forbidden: traits that a host must not have
     """
 
@@ -29,9 +30,9 @@ class SourceFlavor:
 
 
 def source_flavor(text: str | None) -> SourceFlavor:
-    """The flavor that Blazar keeps as JSON (``resource_properties`` of a ``flavor:instance`` reservation).
+    """Return the flavor that Blazar keeps as JSON (``resource_properties`` of a ``flavor:instance`` reservation).
 
-    :raises NotTakenError: it is none
+    :raises NotTakenError: the text does not describe a flavor
     """
     try:
         found = json.loads(text or "")
@@ -43,7 +44,7 @@ def source_flavor(text: str | None) -> SourceFlavor:
 
 
 def _resources(found: Mapping[str, Any]) -> dict[str, int]:
-    """What one server needs: what Nova asks Placement for."""
+    """Return the resources of one server, as Nova requests them from Placement."""
     extra_specs: Mapping[str, str] = found.get("extra_specs") or {}
     cpus = _PCPU if extra_specs.get("hw:cpu_policy") == "dedicated" else VCPU
     swap_gb = -(-int(found.get("swap") or 0) // 1024)

@@ -1,4 +1,4 @@
-"""A lease of Blazar as the service keeps it: the same terms, and the very hosts that it has there."""
+"""Leases of Blazar in the form of the service: the same terms, and the same hosts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RESOURCE_TYPES = frozenset({HOST, INSTANCE, FLAVOR, FLOATING_IP})
 
 @dataclass(frozen=True)
 class TakenLease:
-    """A lease with what its owner says of it.
+    """A lease with its document.
 
-    :ivar differences: what is not as it was in Blazar
+    :ivar differences: what differs from the lease in Blazar, for people
     """
 
     lease: Lease
@@ -39,12 +39,12 @@ class TakenLease:
 
 @dataclass(frozen=True)
 class _Part:
-    """A reservation in the terms that are planned with.
+    """A reservation in the terms that are planned.
 
-    :ivar shown: what its owner sees of it
-    :ivar planned: the same with as many nodes as it has
-    :ivar units: name of the host, or address, of each VM
-    :ivar flavor: what it was made from, none if from no flavor
+    :ivar shown: the terms that the project sees
+    :ivar planned: the same terms, with the number of nodes that the reservation has
+    :ivar units: name of the host, or address, of each node
+    :ivar flavor: the flavor that it was made from, or None
     :ivar lacking: whether it has fewer nodes than were promised
     """
 
@@ -64,13 +64,14 @@ def take_lease(
     numbers: Mapping[str, int],
     sequence: int,
 ) -> TakenLease:
-    """A lease as the service keeps it.
+    """Return a lease of Blazar in the form of the service.
 
     :param state: ready, active or done
-    :param pool: all hosts and addresses that there are
-    :param names: name of each host and address by Blazar's id
-    :param numbers: in the plan, by name
-    :raises NotTakenError: it cannot be taken over
+    :param pool: all hosts and addresses
+    :param names: name of each host, or address, by Blazar's id
+    :param numbers: number in the plan of each host or address, by name
+    :param sequence: sequence number of the lease
+    :raises NotTakenError: the lease cannot be taken over
     """
     is_over = state is LeaseState.DONE
     parts = [_part(reservation, names, is_over=is_over) for reservation in lease.reservations]
@@ -105,7 +106,7 @@ def _part(reservation: BlazarReservation, names: Mapping[str, str], *, is_over: 
         raise NotTakenError(f"{what} has no terms")
     build = {HOST: _hosts, INSTANCE: _instances, FLAVOR: _instances, FLOATING_IP: _addresses}
     ids = reservation.floating_ips if reservation.resource_type == FLOATING_IP else reservation.hosts
-    # Blazar forgets at the end of a lease what it had.
+    # Blazar deletes the allocations of a lease at its end.
     units = [] if is_over else [_name(unit_id, names) for unit_id in ids]
     part = build[reservation.resource_type](reservation, reservation.terms, units)
     if not is_over and not part.units:
@@ -142,7 +143,7 @@ def _instances(reservation: BlazarReservation, terms: Mapping[str, Any], units: 
     if flavor is not None:
         shown["flavor_id"] = flavor.flavor_id
     count = len(units) or amount
-    # The flavor is looked up by the reservation: another one may have been made from an older state of it.
+    # Look the flavor up by the reservation, as other reservations may be made from other versions of the same flavor.
     planned = {**shown, "amount": count, "flavor_id": reservation.reservation_id}
     if terms["affinity"] is True and units:
         if len(set(units)) > 1:
@@ -187,17 +188,17 @@ def _terms(lease: BlazarLease, parts: list[_Part], pool: Pool) -> Terms:
     }
     submitted = lease.start if lease.created_at is None else lease.created_at
     try:
-        # As of its start, which may have passed.
+        # Build them as of the start of the lease. As of now, a start in the past would be moved to the present.
         return build_terms(document, replace(pool, flavors=flavors), lease.start, submitted)
     except InvalidValueError as error:
         raise NotTakenError(f"its terms do not make sense here: {error}") from error
 
 
 def _with_own_hosts(terms: Terms, parts: list[_Part], pool: Pool) -> tuple[NodeSet, ...]:
-    """The node sets, each of which may use the hosts that it has.
+    """Return the node sets, each allowed to use the hosts that it has.
 
-    Blazar compares properties as texts and reads only a part of nested queries, so it may have chosen others than would
-    be chosen here.
+    Blazar compares properties as texts and reads only a part of nested queries. So a node set may have hosts that its
+    query does not find here.
     """
     found: list[NodeSet] = []
     remaining = list(terms.request.nodes)
@@ -217,7 +218,7 @@ def _with_own_hosts(terms: Terms, parts: list[_Part], pool: Pool) -> tuple[NodeS
 
 
 def _document(lease: BlazarLease, parts: list[_Part], document: LeaseDocument, *, is_over: bool) -> LeaseDocument:
-    """What the owner says and sees of the lease, with Blazar's ids, flags and times."""
+    """Return the document of the lease, with Blazar's ids, flags and times."""
     created = _time(lease.created_at, lease.start)
     return replace(
         document,
@@ -241,7 +242,7 @@ def _document(lease: BlazarLease, parts: list[_Part], document: LeaseDocument, *
 
 
 def _time(given: int | None, other: int) -> int:
-    """When something was made, if Blazar knows it."""
+    """Return the time that Blazar gives, or the other one if it gives none."""
     return other if given is None else given
 
 
@@ -254,5 +255,5 @@ def _differences(parts: list[_Part]) -> tuple[str, ...]:
 
 
 def node_set_of_each(request: LeaseRequest) -> list[NodeSet]:
-    """The node set of each VM."""
+    """Return the node set of each node."""
     return [node_set for node_set in request.nodes for _ in range(node_set.count)]

@@ -1,4 +1,4 @@
-"""Hosts and addresses of Blazar, as the service keeps them."""
+"""Hosts and addresses of Blazar in the form of the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.records.pool import FOR_GOOD, FloatingIpRecord, HostRecord
 from lease_scheduler.service.blazar_import.findings import Finding, NotTakenError
 from lease_scheduler.store.blazar.contents import BlazarFloatingIp, BlazarHost, Contents, Inventory
 
-#: What the database has room for.
+#: Limits of the columns in the database.
 _HIGHEST_ID = 999_999_999
 _LONGEST_PROPERTY = 64
 _LONGEST_TEXT = 255
@@ -21,14 +21,14 @@ _LONGEST_TEXT = 255
 class TakenPool:
     """What becomes of Blazar's hosts and addresses.
 
-    :ivar hosts: those that are new here, by number
-    :ivar floating_ips: those that are new here, by id
-    :ivar known_hosts: how many are here already
-    :ivar known_floating_ips: how many are here already
+    :ivar hosts: hosts that are new in the pool, by id
+    :ivar floating_ips: addresses that are new in the pool, by id
+    :ivar known_hosts: number of hosts that are already in the pool
+    :ivar known_floating_ips: number of addresses that are already in the pool
     :ivar left_out: hosts and addresses that are not taken over
-    :ivar refused: those that are something else here already
-    :ivar differences: those that are taken over, but not as they were
-    :ivar missing: why a host or an address is not there, by Blazar's id
+    :ivar refused: hosts and addresses whose id or name is already used for another one in the pool
+    :ivar differences: hosts and addresses that are taken over with changes
+    :ivar missing: why a host or address is not taken over, by Blazar's id
     """
 
     hosts: dict[int, HostRecord] = field(default_factory=dict)
@@ -48,12 +48,12 @@ def take_pool(
     held: Collection[str],
     now: int,
 ) -> TakenPool:
-    """Blazar's hosts and addresses beside those that there are.
+    """Return what becomes of Blazar's hosts and addresses.
 
-    :param hosts: those that are here already
-    :param floating_ips: those that are here already
-    :param held: Blazar's ids of hosts and addresses that live leases have
-    :param now: when something was made of which Blazar does not know it
+    :param hosts: hosts that are already in the pool
+    :param floating_ips: addresses that are already in the pool
+    :param held: Blazar's ids of hosts and addresses that live leases hold
+    :param now: creation time for hosts and addresses for which Blazar has none
     """
     taken = TakenPool()
     _take_hosts(taken, contents.hosts, {host.host_id: host.name for host in hosts}, held, now)
@@ -65,7 +65,7 @@ def take_pool(
 def _take_hosts(
     taken: TakenPool, hosts: Iterable[BlazarHost], known: Mapping[int, str], held: Collection[str], now: int
 ) -> None:
-    # Whoever is here already has a name that nobody else can get.
+    # Names of hosts in the pool cannot be given to other hosts.
     names = dict.fromkeys(known.values(), "of the pool here")
     for host in hosts:
         what = f"host {host.host_id} ({host.name or 'without a name'})"
@@ -79,7 +79,7 @@ def _take_hosts(
             continue
         try:
             if host_id is None:
-                raise NotTakenError("its id is no number")
+                raise NotTakenError("its id is not a number that can be stored")
             if not host.name:
                 raise NotTakenError("it has no name")
             if host.name in names:
@@ -104,23 +104,23 @@ def _take_hosts(
 
 
 def _number(host_id: str) -> int | None:
-    """The id of a host as a number, none if it is none that can be kept."""
+    """Return the id of a host as a number, or None if it is not a number that can be stored."""
     if not (host_id.isascii() and host_id.isdigit()) or str(int(host_id)) != host_id:
         return None
     return int(host_id) if 1 <= int(host_id) <= _HIGHEST_ID else None
 
 
 def host_record(host: BlazarHost, host_id: int, now: int, *, is_held: bool) -> HostRecord:
-    """A host as the service keeps it.
+    """Return a host in the form of the service.
 
-    What may be leased of it is what Placement gives away, as Blazar copied it when the host was registered; for a host
-    that was registered before Blazar did so it is what the hypervisor has.
+    Its capacity is what Placement offered, as Blazar copied it when the host was registered. A host that was registered
+    before Blazar made such copies has the size of its hypervisor.
 
-    Blazar's monitor makes a host not reservable while it is out of service, and nobody else does. Here it is reservable
-    and out of service; the driver tells the engine when it is back.
+    In Blazar a host is not reservable only because its monitor has found it out of service. Here such a host is
+    reservable and out of service, until the driver reports that it is back.
 
-    :param is_held: whether a live lease has it; it is then in service until the engine is told otherwise, because only
-        then are its leases moved
+    :param is_held: whether a live lease holds the host. It is then in service until the driver reports otherwise,
+        because only such a report moves its leases
     """
     inventory = {each.resource_class: each for each in host.inventories}
     capacity = {name: _capacity(each) for name, each in inventory.items()}
@@ -188,11 +188,11 @@ def _take_floating_ips(
 
 
 def shown_address(text: str) -> str:
-    """An address as the service writes it.
+    """Return an address in the notation of the service.
 
-    :raises NotTakenError: it is none
+    :raises NotTakenError: the text is not an IP address
     """
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:
-        raise NotTakenError(f"{text} is no IP address") from None
+        raise NotTakenError(f"{text} is not an IP address") from None

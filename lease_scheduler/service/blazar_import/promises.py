@@ -1,4 +1,4 @@
-"""Whether hosts can hold at every instant what is promised on them."""
+"""The check that hosts can hold at every instant what is promised on them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lease_scheduler.service.blazar_import.findings import Finding, shown_instan
 
 @dataclass(frozen=True)
 class Claim:
-    """What one VM of a lease is promised on a host, or an address that a lease is promised.
+    """Resources on a host that are promised to one node of a lease, or an address that is promised to a lease.
 
-    :ivar start: seconds since the epoch, as ``end``, which is not part of the interval
+    :ivar start: start of the interval, in seconds since the epoch
+    :ivar end: its end, which is not part of it, in seconds since the epoch
     """
 
     lease_id: str
@@ -27,12 +28,12 @@ class Claim:
 
 
 def broken_promises(hosts: Mapping[str, Host], claims: Iterable[Claim], new: Collection[str]) -> list[Finding]:
-    """Promises that cannot be kept together, and those that a host cannot keep even if it is empty.
+    """Return the promises that cannot be kept together, and those that not even an empty host can keep.
 
-    Leases that meet on a host more than once are named once.
+    Leases that conflict on a host several times are reported once.
 
-    :param hosts: by name; every claim is on one of them
-    :param new: ids of the leases that are looked at; what others promise each other is not
+    :param hosts: hosts by name, including the host of each claim
+    :param new: ids of the leases to check; conflicts among other leases are not reported
     """
     of_host: defaultdict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -58,18 +59,18 @@ def _one_by_one(host: Host, claims: Iterable[Claim]) -> list[Finding]:
 def _why_never(host: Host, claim: Claim) -> str:
     lacking = sorted(claim.required_traits - host.traits)
     if lacking:
-        return f"host {host.name}, which it has, has no trait {lacking[0]}"
+        return f"its host {host.name} has no trait {lacking[0]}"
     amounts = [
         f"{amount:,} {name} of {min(host.capacity.get(name, 0), host.max_unit.get(name, amount)):,}"
         for name, amount in claim.resources.items()
         if amount > host.capacity.get(name, 0) or amount > host.max_unit.get(name, amount)
     ]
-    return f"needs more of host {host.name}, which it has, than one server can get: {', '.join(amounts)}"
+    return f"needs more of its host {host.name} than one server can get: {', '.join(amounts)}"
 
 
 def _together(host: Host, claims: list[Claim], new: frozenset[str]) -> list[Finding]:
-    """The instants at which a claim begins and there is not enough."""
-    # Who leaves at an instant makes room for who comes then.
+    """Return a finding for each instant at which a claim starts and the host has too little for all."""
+    # At the same instant, ends come before starts, as intervals exclude their end.
     changes = sorted(
         [(claim.start, 1, number) for number, claim in enumerate(claims)]
         + [(claim.end, 0, number) for number, claim in enumerate(claims)]

@@ -1,4 +1,4 @@
-"""All of a Blazar at once: what is taken over, what is left out, and what refuses it."""
+"""The takeover of a whole Blazar: what is taken over, what is left out, and what prevents the takeover."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from lease_scheduler.store.blazar.contents import BlazarLease, Contents
 
 _PENDING, _ACTIVE, _TERMINATED = "PENDING", "ACTIVE", "TERMINATED"
 
-#: Status of leases that promise nothing any more, or not yet -> why they are left out.
+#: Status of leases that promise nothing -> why they are left out.
 _WITHOUT_PROMISE = {
     "ERROR": "has failed in Blazar (ERROR)",
-    "CREATING": "was not made to its end in Blazar (CREATING)",
+    "CREATING": "was never completely created in Blazar (CREATING)",
     "DELETING": "is being deleted in Blazar (DELETING)",
 }
 
@@ -38,10 +38,10 @@ _HOST = "physical:host"
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What an operator asks for.
+    """Options of a takeover.
 
-    :ivar history: whether leases that are over are taken over too
-    :ivar leave_out: ids of leases that are not to be taken over
+    :ivar history: whether to take over leases that have ended too
+    :ivar leave_out: ids of leases not to take over
     """
 
     history: bool = False
@@ -50,13 +50,15 @@ class ImportOptions:
 
 @dataclass
 class Takeover:
-    """What a Blazar comes to here.
+    """The result of a takeover.
 
-    :ivar changes: of one transaction; to be written only if nothing is refused
-    :ivar known_leases: how many are here already, or were
-    :ivar left_out: what is not taken over, and breaks no promise by that
+    :ivar changes: the changes of one transaction, to be written only if nothing is refused
+    :ivar known_hosts: number of hosts that are already in the pool
+    :ivar known_floating_ips: number of addresses that are already in the pool
+    :ivar known_leases: number of leases that the site has or had already
+    :ivar left_out: what is not taken over, without breaking a promise
     :ivar refused: what cannot be taken over without breaking a promise
-    :ivar differences: what is taken over, but not as it was
+    :ivar differences: what is taken over with changes
     """
 
     changes: StoreChanges
@@ -68,19 +70,20 @@ class Takeover:
     differences: list[Finding] = field(default_factory=list)
 
     def leases_in(self, *states: LeaseState) -> int:
-        """How many leases of some states are taken over."""
+        """Return the number of leases in these states that are taken over."""
         return sum(lease.state in states for lease in self.changes.leases.values())
 
 
 def take_over(
     contents: Contents, here: Snapshot, units: Units, is_known: Callable[[str], bool], now: int, wanted: ImportOptions
 ) -> Takeover:
-    """The changes that make a site hold what a Blazar holds.
+    """Return the changes that make a site have what a Blazar has.
 
-    :param here: what the site has already
-    :param units: numbers of its hosts and addresses; those that come get the next ones
-    :param is_known: whether there is or was a lease of that id here
-    :raises InvalidValueError: a lease is to be left out that Blazar does not have
+    :param here: what the site already has
+    :param units: numbers of its hosts and addresses; new ones get the next numbers
+    :param is_known: returns whether the site has or had a lease with this id
+    :param now: the present instant
+    :raises InvalidValueError: Blazar does not have a lease that is to be left out
     """
     unknown = wanted.leave_out - {lease.lease_id for lease in contents.leases}
     if unknown:
@@ -115,7 +118,7 @@ def take_over(
 def _state(
     lease: BlazarLease, takeover: Takeover, is_known: Callable[[str], bool], now: int, wanted: ImportOptions
 ) -> LeaseState | None:
-    """The state that a lease gets here; none if it is not taken over."""
+    """Return the state that a lease gets here, or None if it is not taken over."""
     if is_known(lease.lease_id):
         takeover.known_leases += 1
         return None
@@ -153,7 +156,7 @@ def _add_pool(takeover: Takeover, taken: TakenPool, contents: Contents, here: Sn
     changes = takeover.changes
     changes.hosts.update(taken.hosts)
     changes.floating_ips.update(taken.floating_ips)
-    # What was said here of a property is newer.
+    # A setting that the site already has for a property is newer.
     used = {name for host in taken.hosts.values() for name in host.properties} & contents.private_properties
     keys = {(_HOST, name) for name in used} - here.private_properties.keys()
     changes.private_properties.update(dict.fromkeys(sorted(keys), True))
@@ -165,7 +168,7 @@ def _add_pool(takeover: Takeover, taken: TakenPool, contents: Contents, here: Sn
 
 
 def _number_new(units: Units, here: Snapshot, taken: TakenPool) -> None:
-    """Give those that come numbers behind those that are there."""
+    """Number the new hosts and addresses after those that the site already has."""
     first = 1 + len(here.hosts) + len(here.floating_ips)
     new = (*(str(host_id) for host_id in sorted(taken.hosts)), *taken.floating_ips)
     for number, unit_id in enumerate(new, start=first):
@@ -184,7 +187,7 @@ def _leases(
     units: Units,
     sequence: int,
 ) -> Iterator[TakenLease]:
-    """The leases that can be taken over; what is in the way of the others is noted."""
+    """Yield the leases that can be taken over, and note why the others cannot."""
     names = {str(host.host_id): host.name for host in hosts} | {
         ip.floating_ip_id: ip.floating_ip_address for ip in floating_ips
     }
@@ -196,7 +199,7 @@ def _leases(
         try:
             found = take_lease(lease, state, pool, names, numbers, sequence)
         except NotTakenError as error:
-            # Nobody is promised anything of what is over.
+            # A lease that has ended promises nothing.
             findings = takeover.left_out if state is LeaseState.DONE else takeover.refused
             findings.append(Finding(_what(lease), str(error)))
             continue
@@ -215,7 +218,7 @@ def _add_leases(takeover: Takeover, leases: list[TakenLease], here: Snapshot, no
         transition = Transition(lease.lease_id, now, LeaseState.NEW.value, lease.state.value, lease.reason)
         changes.transitions.append(transition)
         if lease.state is LeaseState.ACTIVE:
-            # The cloud knows the lease as Blazar's; the engine makes it one of its own without touching its servers.
+            # The cloud has the lease in Blazar's form. This operation brings it into ours and touches no servers.
             assignment = lease.holdings[0].assignment
             operation = Operation(OperationKind.ADJUST, lease.lease_id, assignment, now, now)
             changes.begun.append(Intent(next_intent, lease.lease_id, operation))
@@ -229,7 +232,7 @@ def _broken(
     units: Units,
     leases: list[Lease],
 ) -> list[Finding]:
-    """Promises of Blazar that cannot be kept, together with those that were made here."""
+    """Return the promises of Blazar that cannot be kept together with those made here."""
     site = SiteBuilder().build(hosts, floating_ips)
     names = {units.number(str(host.host_id)): host.name for host in hosts}
     names |= {units.number(ip.floating_ip_id): ip.floating_ip_address for ip in floating_ips}

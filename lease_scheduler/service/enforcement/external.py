@@ -91,7 +91,7 @@ class ExternalServiceFilter:
         except OutageError as error:
             if not self._lets_through:
                 raise
-            LOG.warning("%s; what was asked is let through, as configured", error)
+            LOG.warning("%s; the request is allowed, as configured", error)
             return
         if answer is None or answer.status_code == _ALLOWED:
             return

@@ -56,8 +56,8 @@ class QuotaFilter:
 def check(limits: Limits, asked: LeaseRequest, before: LeaseRequest | None, others: LiveLeases, now: int) -> None:
     """Compare a lease with limits.
 
-    A change is compared only with the limits of which it needs more than before. A lease beyond a limit that was
-    lowered can thus still shrink.
+    A change is compared only with limits that it uses more of than before. So a lease beyond a limit that was lowered
+    can still shrink.
 
     :param before: its present terms, None for a new lease
     :param others: the other live leases of its project

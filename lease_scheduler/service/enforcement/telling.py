@@ -62,7 +62,7 @@ class Teller:
         try:
             succeeded = self._tell_all()
         except Exception:
-            LOG.warning("what filters must hear could not be read", exc_info=True)
+            LOG.warning("the messages for filters could not be read", exc_info=True)
             succeeded = False
         if succeeded:
             self._pause = _FIRST_PAUSE
@@ -88,10 +88,10 @@ class Teller:
                         if self._enforcement.deliver(message):
                             done.append((message_id, message))
                     except EngineUnavailableError as error:
-                        LOG.warning("%s; the end of leases is told later", error)
+                        LOG.warning("%s; filters will be told later which leases have ended", error)
                         return False
                     except Exception:
-                        LOG.exception("lease %s: its end could not be told", message.payload.get("lease_id"))
+                        LOG.exception("lease %s: filters could not be told of its end", message.payload.get("lease_id"))
                         succeeded = False
             finally:
                 self._forget(done)

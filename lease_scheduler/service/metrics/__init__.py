@@ -1,5 +1,5 @@
-"""What an operator watches of an engine that runs, for Prometheus.
+"""Metrics of a running engine, for Prometheus.
 
-Events are counted when they are written; what is so at an instant is looked up when somebody asks. Nothing here reads
-the database or decides anything. Labels are names of kinds, states and classes, never of leases.
+Events are counted when they are written; the state of the site is looked up when metrics are requested. Nothing here
+reads the database or decides anything. Labels are names of kinds, states and classes, never of leases.
 """

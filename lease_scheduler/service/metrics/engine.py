@@ -17,12 +17,12 @@ _Method = Callable[..., dict[str, Any]]
 
 
 class EngineMetrics:
-    """Made once a process; whoever leads in it is bound to them for as long.
+    """All metrics of a process. Each engine that leads in the process is bound to them while it leads.
 
-    :param registry: whatever else the process measures
-    :param per_project: whether there are gauges of each project too
-    :ivar events: counts what is written
-    :ivar state: shows the site that is led
+    :param registry: registry to which the metrics are added, or None for a new one
+    :param per_project: whether there are also gauges for each project
+    :ivar events: metrics of what is written
+    :ivar state: metrics of the site, while this engine leads it
     """
 
     def __init__(self, registry: CollectorRegistry | None = None, *, per_project: bool = False) -> None:
@@ -46,22 +46,22 @@ class EngineMetrics:
         )
 
     def bind(self, look: Callable[[], Observation | None], notifications_waiting: int) -> None:
-        """An engine begins to lead.
+        """Note that an engine begins to lead.
 
-        :param look: gives the present state of its site
-        :param notifications_waiting: how many nobody has sent before
+        :param look: returns the present state of its site
+        :param notifications_waiting: number of notifications that wait to be sent
         """
         self.takeovers.inc()
         self.events.notifications_waiting.set(notifications_waiting)
         self.state.look = look
 
     def unbind(self) -> None:
-        """It leads no more: whoever does knows what is so."""
+        """Note that the engine stops leading. Only an engine that leads shows the state of the site."""
         self.state.look = lambda: None
         self.events.notifications_waiting.set(0)
 
     def timed(self, methods: Mapping[str, _Method]) -> dict[str, _Method]:
-        """The methods of the engine, measured."""
+        """Return the methods by name, each wrapped so that its duration is measured."""
         return {name: self._timed(name, method) for name, method in methods.items()}
 
     def _timed(self, name: str, method: _Method) -> _Method:

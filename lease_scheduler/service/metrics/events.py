@@ -1,4 +1,4 @@
-"""What happens, counted when it is written."""
+"""Metrics of events, which are counted when they are written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lease_scheduler.records.messages import FOR_FILTERS
 from lease_scheduler.records.writes import StoreChanges
 from lease_scheduler.service.reconcile import REPAIRS
 
-#: What the engine counts (``engine.interfaces.Recorder.count``) -> what that is, for people.
+#: Name that the engine gives to ``engine.interfaces.Recorder.count`` -> description of the counter, for people.
 COUNTED = {
     "suspensions": "Suspensions that were begun",
     "resumptions": "Resumptions that were begun",
@@ -51,7 +51,7 @@ _LOOKS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class EventMetrics:
-    """Counters and histograms; they go on through every change of who leads."""
+    """Counters and histograms. They keep their values when the engine stops leading and leads again."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._counted = {
@@ -143,11 +143,11 @@ class EventMetrics:
             self._refusals.labels(kind.value)
 
     def planned(self, seconds: float) -> None:
-        """Something was planned."""
+        """Note that something was planned."""
         self._planning.observe(seconds)
 
     def written(self, changes: StoreChanges, seconds: float) -> None:
-        """A transaction was written."""
+        """Note that a transaction was written."""
         self._transactions.observe(seconds)
         for transition in changes.transitions:
             lease = changes.leases.get(transition.lease_id)
@@ -166,7 +166,7 @@ class EventMetrics:
         self.notifications_waiting.inc(waiting)
 
     def counted(self, counts: Mapping[str, int], refusals: Counts[LeaseKind]) -> None:
-        """What the engine has counted since the last call."""
+        """Add what the engine has counted since the last call."""
         for name, number in counts.items():
             if name in self._counted:
                 self._counted[name].inc(number)
@@ -184,9 +184,11 @@ class EventMetrics:
                 self._slowdowns.labels(lease.kind.value).observe(slowdown)
 
     def reconciled(self, repaired: Mapping[str, int], seconds: float, instant: float) -> None:
-        """Leases and cloud have been compared.
+        """Note that leases and cloud were compared.
 
-        :param instant: real seconds since the epoch
+        :param repaired: number of repairs by kind
+        :param seconds: duration of the comparison
+        :param instant: its end, in real seconds since the epoch
         """
         self._reconciled_at.set(instant)
         self._reconciliations.observe(seconds)
@@ -194,12 +196,12 @@ class EventMetrics:
             self._repaired.labels(repair).inc(number)
 
     def compared(self, differences: Iterable[Difference]) -> None:
-        """What differed when leases and cloud were compared."""
+        """Show what differed when leases and cloud were last compared."""
         found = Counts((each.kind, each.problem) for each in differences)
         for kind in Kind:
             for problem in Problem:
                 self._differences.labels(kind.value, problem.value).set(found[kind, problem])
 
     def not_reconciled(self) -> None:
-        """Leases and cloud could not be compared."""
+        """Note that leases and cloud could not be compared."""
         self._failures.inc()

@@ -1,4 +1,4 @@
-"""What is so at an instant, looked up when somebody asks."""
+"""Metrics of the state of a site, which is looked up when metrics are requested."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ _IN_QUEUE = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 @dataclass(frozen=True)
 class Observation:
-    """The state of a site at an instant, as values that nobody changes any more.
+    """The state of a site at an instant, as values that do not change.
 
-    :ivar documents: what tenants say of the leases, by lease id
-    :ivar price_rate: money per node and hour at which leases are offered; none if they have no prices
+    :ivar leases: live leases
+    :ivar documents: their documents, by lease id
+    :ivar orders: intents that the cloud has not carried out yet
+    :ivar price_rate: money per node and hour at which leases are offered; None if they have no prices
     """
 
     now: int
@@ -44,19 +46,19 @@ class Observation:
 
 
 class StateMetrics(Collector):
-    """Gauges of the site while this engine leads; there are none while it does not.
+    """Gauges of the site while this engine leads. At other times there are none.
 
-    :param per_project: whether there are gauges of each project too
+    :param per_project: whether there are also gauges for each project
     """
 
     def __init__(self, *, per_project: bool = False) -> None:
         self._per_project = per_project
         self._amounts = _Amounts()
-        #: Gives the present state, none if that is not known; to be set while this engine leads.
+        #: Returns the present state, or None if it is not known. Set while this engine leads.
         self.look: Callable[[], Observation | None] = lambda: None
 
     def collect(self) -> Iterator[Metric]:
-        """The gauges."""
+        """Yield the gauges."""
         seen = self.look()
         if seen is None:
             return
@@ -76,19 +78,19 @@ class StateMetrics(Collector):
 
 
 class _Amounts:
-    """What leases hold, computed anew only for those that are new or have other hosts."""
+    """The amounts that leases hold, computed again only for leases that are new or have other hosts."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[LeaseRequest, Holding, Site, Mapping[str, int]]] = {}
 
     def held(self, seen: Observation) -> dict[str, Mapping[str, int]]:
-        """Lease id -> resource class -> amount, of leases that hold something at the instant."""
+        """Return lease id -> resource class -> amount, for leases that hold something at the instant."""
         known = {}
         for lease in seen.leases:
             first = lease.holdings[0] if lease.holdings else None
             if first is not None and (lease.active_since is not None or first.start <= seen.now < first.end):
                 before = self._known.get(lease.lease_id)
-                # The same objects, not equal ones: to compare the values would take as long as to compute.
+                # Compare identities, as comparing the values would take as long as computing the amounts.
                 if before is None or any(
                     a is not b for a, b in zip(before, (lease.request, first, seen.site), strict=False)
                 ):

@@ -259,7 +259,7 @@ def test_what_is_left_out_is_told(take: Import, example: str) -> None:
         "failed": "has failed in Blazar (ERROR)",
         "missed": "its time was over at 2030-03-17 16:46:40 UTC, before Blazar began it",
         "vlan": "is of the type network, which is not known here; no host or address is held for it",
-        "nodenode-x": "its id is no number",
+        "nodenode-x": "its id is not a number that can be stored",
     }
     (out,) = told["taken over with a difference"]
     assert out.startswith("host 10 (node10): is not reservable in Blazar; it is out of service")
@@ -418,7 +418,7 @@ _USE_HOST_3 = "UPDATE computehost_allocations SET compute_host_id = '3' WHERE re
         (
             "DELETE FROM computehost_trait WHERE computehost_id = '3'",
             ("flavor",),
-            "host node3, which it has, has no trait HW_CPU_X86_AVX2",
+            "its host node3 has no trait HW_CPU_X86_AVX2",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def test_hosts_that_cannot_keep_their_id_or_name_are_left_out() -> None:
     found = taken(hosts=hosts)
     assert list(found.changes.hosts) == [1]
     assert list(_left_out(found).values()) == [
-        *["its id is no number"] * 5,
+        *["its id is not a number that can be stored"] * 5,
         "there is another host of Blazar's with its name",
         "it has no name",
     ]

@@ -53,10 +53,10 @@ def test_an_address_is_for_one_lease() -> None:
 
 def test_what_a_host_can_never_hold() -> None:
     (found,) = _found(("a", 0, 10, _slot(9)), ("a", 0, 10, _slot(9)))
-    assert found == "lease a: needs more of host node1, which it has, than one server can get: 9 VCPU of 8"
+    assert found == "lease a: needs more of its host node1 than one server can get: 9 VCPU of 8"
     with_trait = Claim("a", "node1", 0, 10, _slot(1), frozenset({"FAST", "SAFE"}))
     (lacking,) = broken_promises(_HOSTS, [with_trait], {"a"})
-    assert lacking.reason == "host node1, which it has, has no trait SAFE"
+    assert lacking.reason == "its host node1 has no trait SAFE"
 
 
 def test_promises_of_others_are_theirs() -> None:
