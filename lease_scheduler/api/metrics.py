@@ -17,7 +17,7 @@ _Application = Callable[..., Iterable[bytes]]
 
 
 class RequestMetrics:
-    """Metrics taken in front of all middleware, so that requests which never reach the application count too.
+    """Metrics taken in front of the token check, so that requests which never reach the application count too.
 
     Labels take few values, whatever is requested: the route is the path as declared, or ``none``.
     """

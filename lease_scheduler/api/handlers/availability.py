@@ -23,7 +23,7 @@ _TRAIT = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 
 
 def show(request: ApiRequest) -> Answer:
-    """Windows in which a reservation of the nodes would be granted, and in which they are free."""
+    """Show when a reservation of the nodes would be granted, and when they are free without preemption."""
     query, now = request.query, request.now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else now
     start = max(start, now)

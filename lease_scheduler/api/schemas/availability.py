@@ -26,7 +26,7 @@ QUERY = (
 
 
 def one(version: Version) -> Schema:
-    """Answer of GET /availability."""
+    """Return the schema of the answer of GET /availability."""
     window = {"start": base.ISO_DATE, "end": base.MAYBE_ISO_DATE, "count": base.INTEGER}
     free = {"windows": base.array(base.answer(window)), "earliest": base.MAYBE_ISO_DATE}
     if version < V1_17:

@@ -15,7 +15,7 @@ QUERY = (
 
 
 def one(version: Version) -> Schema:
-    """Answer of GET /calendar."""
+    """Return the schema of the answer of GET /calendar."""
     del version
     host = base.answer(
         {

@@ -22,7 +22,7 @@ QUERY = (
 
 
 def several(version: Version) -> Schema:
-    """Answer of GET /usage."""
+    """Return the schema of the answer of GET /usage."""
     hours: dict[str, Schema] = {
         "node_hours": base.NUMBER,
         "resource_hours": {"type": "object", "additionalProperties": base.NUMBER},
