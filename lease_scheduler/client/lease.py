@@ -1,4 +1,4 @@
-"""Commands: make, list, show, change and delete leases."""
+"""Commands that create, list, show, change and delete leases."""
 
 from __future__ import annotations
 
