@@ -1,10 +1,10 @@
-/** The view that tells when nodes can be had: with preemption of others, and without. */
+/** The view that shows when nodes are available, with and without preemption of other leases. */
 
 import { getJson } from "./connection.js";
 import { make, table } from "./elements.js";
 import { number, shortInstant } from "./format.js";
 
-/** More stretches of time than this are not listed. */
+/** Maximum number of windows that are listed. */
 const LISTED = 50;
 
 const seconds = (text) => (text === null ? null : Date.parse(text) / 1000);
@@ -15,7 +15,7 @@ function preempted(kinds) {
   return texts.join(", ") || "none";
 }
 
-/** One of the two answers: from when on, and in which stretches of time. */
+/** One of the two answers: the earliest start, and the windows. */
 function answer(title, found, withKinds) {
   const heads = ["From", "Until", "Nodes", ...(withKinds ? ["Preempted"] : [])];
   const rows = found.windows.slice(0, LISTED).map((window) => [
@@ -40,7 +40,7 @@ export class Availability {
   #answer;
   #asked = 0;
 
-  /** @param {HTMLElement} section has a form and an element of the class answer */
+  /** @param {HTMLElement} section element with a form and an element of class answer */
   constructor(section) {
     this.#form = section.querySelector("form");
     this.#answer = section.querySelector(".answer");
@@ -68,7 +68,7 @@ export class Availability {
       shown = [make("p", error.status ? error.message : "The server does not answer.")];
       shown[0].className = "refused";
     }
-    // An older question may be answered later.
+    // The answer to an older request may come later.
     if (number !== this.#asked) return;
     this.#answer.replaceChildren(...shown);
     this.#answer.removeAttribute("aria-busy");
