@@ -31,7 +31,7 @@ _REASONS = {
     404: "There is no such object, or not at this microversion.",
     405: "The path has no such method; the header Allow names those that it has.",
     406: "There is no such microversion.",
-    409: "The request does not go together with what there is.",
+    409: "The request conflicts with the present state.",
     413: "The body is too large.",
     431: "The header is too large.",
     500: "Internal error.",

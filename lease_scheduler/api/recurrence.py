@@ -53,14 +53,14 @@ def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
                 break
             found.append(int((date - later).timestamp()))
             if len(found) > maximum:
-                raise _wrong(f"must mean {maximum} leases at most")
+                raise _wrong(f"must describe at most {maximum} leases")
     except IndexError as error:
         # dateutil raises this when it looks for a day such as the ninth Monday of December.
-        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that there never is") from error
+        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that never occurs") from error
     except (ValueError, OverflowError) as error:
-        raise _wrong(f"is no recurrence rule: {error}") from error
+        raise _wrong(f"is not a recurrence rule: {error}") from error
     if not found:
-        raise _wrong("means no lease at all")
+        raise _wrong("describes no lease at all")
     if count <= maximum and len(found) < count and until == horizon:
         raise _wrong(f"only {len(found)} of {count} leases lie within {days} days")
     return found
@@ -80,7 +80,7 @@ def _parts(rule: str) -> dict[str, str]:
     if "FREQ" not in parts:
         raise _wrong("must say FREQ, like FREQ=WEEKLY;COUNT=10")
     if parts["FREQ"] == "HOURLY" and "BYSETPOS" in parts:
-        raise _wrong("BYSETPOS chooses among days; it cannot be with FREQ=HOURLY")
+        raise _wrong("BYSETPOS chooses among days; it cannot be combined with FREQ=HOURLY")
     if ("COUNT" in parts) == ("UNTIL" in parts):
         raise _wrong("must have an end: give COUNT or UNTIL, and not both")
     return parts

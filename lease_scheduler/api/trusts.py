@@ -12,7 +12,7 @@ from lease_scheduler.api.errors import ApiError
 
 LOG = logging.getLogger(__name__)
 
-_NO_ANSWER = "The identity service gives no trust with which to boot servers at present; try again"
+_NO_ANSWER = "The identity service does not create the trust that booting servers needs; try again"
 
 
 class KeystoneTrusts:
@@ -43,7 +43,7 @@ class KeystoneTrusts:
             answer = self._ask("POST", "/OS-TRUST/trusts", token, json={"trust": trust})
         except exceptions.HttpError as error:
             if error.http_status < 500:
-                message = f"servers: Keystone refuses a trust with which to boot them: {error.message}"
+                message = f"servers: Keystone refuses the trust that booting them needs: {error.message}"
                 raise ApiError(403, message, "servers") from error
             raise ApiError(503, _NO_ANSWER) from error
         except exceptions.ClientException as error:

@@ -60,7 +60,7 @@ class ShrinkLease(ShowCommand):
             metavar="<key=value,...>",
             type=arguments.changed_reservation,
             action="append",
-            help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
+            help="Change of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
         terms.add_price_of_change(parser)
         _add_quote(parser)
@@ -106,7 +106,7 @@ class CounterLease(ShowCommand):
             metavar="<key=value,...>",
             type=arguments.changed_reservation,
             action="append",
-            help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
+            help="Change of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
         terms.add_price_of_change(parser)
 

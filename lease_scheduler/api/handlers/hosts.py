@@ -34,7 +34,7 @@ def update_host(request: ApiRequest) -> Answer:
     values = request.body
     for key in values:
         if key in FACTS or key == "name":
-            raise ApiError(400, f"{key}: is a fact of the host and no capability; it cannot be set", key)
+            raise ApiError(400, f"{key}: is a fact of the host, not a capability; it cannot be set", key)
     request.engine.update_host(request.context(), str(host["id"]), dict(values))
     return Answer({"host": _again(request, str(host["id"]))})
 

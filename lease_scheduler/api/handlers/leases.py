@@ -103,7 +103,7 @@ def update_lease(request: ApiRequest) -> Answer:
 
 def delete_lease(request: ApiRequest) -> Answer:
     """Cancel a lease and remove it from lists."""
-    request.engine.delete_lease(request.context(), request.named["id"], "deleted by its consumer")
+    request.engine.delete_lease(request.context(), request.named["id"], "deleted by its project")
     return Answer()
 
 
@@ -144,7 +144,7 @@ def act(request: ApiRequest) -> Answer:
     view, context = request.named, request.context()
     lease_id: str = view["id"]
     if action == "cancel":
-        request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its consumer"))
+        request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its project"))
     elif action == "accept":
         _accept(request)
     elif action == "reject":
@@ -177,7 +177,7 @@ def _accept(request: ApiRequest) -> None:
         request.engine.accept_lease(request.context(), view["id"])
         return
     if request.caller.project_id != view["project_id"]:
-        problem = "its servers are booted for who accepts it; somebody must do so whose token is of the lease's project"
+        problem = "servers are booted for the user who accepts the lease; use a token of the lease's project"
         raise ApiError(403, f"accept: {problem}", "accept")
     with trusted(request, lease):
         request.engine.accept_lease(request.context(), view["id"], lease["trust_id"])

@@ -96,7 +96,7 @@ def quote_change(request: ApiRequest) -> Answer:
     else:
         changes = span_changes(action, asked, request.named, request.now, request.version)
     if changes.end_now:
-        raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
+        raise ApiError(400, f"{action}: this ends the lease now, which needs no quote", action)
     found = request.engine.quote_change(
         request.context(), request.named["id"], changes.terms | private_queries(request)
     )

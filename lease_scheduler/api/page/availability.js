@@ -30,7 +30,7 @@ function answer(title, found, withKinds) {
     "section", "",
     make("h3", title),
     make("p", first),
-    ...(rows.length ? [table("Stretches of time; UTC", heads, rows)] : []),
+    ...(rows.length ? [table("Times are UTC", heads, rows)] : []),
     ...(more > 0 ? [make("p", `${number(more)} more, later ones.`)] : []),
   );
 }
@@ -62,7 +62,7 @@ export class Availability {
       const { availability } = await getJson(`v1/availability?${query}`);
       shown = [
         answer("As a reservation, which may preempt others", availability, true),
-        answer("Without preempting anybody", availability.free, false),
+        answer("Without preempting other leases", availability.free, false),
       ];
     } catch (error) {
       shown = [make("p", error.status ? error.message : "The server does not answer.")];

@@ -140,7 +140,7 @@ export class Connection {
 
   #fail(error) {
     if (error instanceof ServerError && error.status === 401) {
-      this.#setStatus("token", token() ? "The server does not take this token." : "");
+      this.#setStatus("token", token() ? "The server does not accept this token." : "");
       return;
     }
     const asked = error instanceof ServerError ? error.wait * 1000 : 0;

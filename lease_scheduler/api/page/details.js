@@ -142,7 +142,7 @@ export class Details {
       terms,
       make("h3", "Holds hosts"),
       ...(holdings.length ? holdings : [make("p", "None, now or planned.")]),
-      ...(past.length ? [make("h3", "So far"), table("What it really occupied", ["Phase", "From", "For", "On"], past)] : []),
+      ...(past.length ? [make("h3", "So far"), table("What the lease has occupied", ["Phase", "From", "For", "On"], past)] : []),
     ];
   }
 
@@ -155,7 +155,7 @@ export class Details {
     ].filter(Boolean);
     const folded = make("details", "", make("summary", `${plural(rows.length, "host")}, ${plural(holding.hosts.length, "VM")}`));
     folded.open = rows.length <= OPEN_HOSTS;
-    folded.append(table("Hosts of this stretch", ["Host", "VMs"], rows));
+    folded.append(table("Hosts during this time", ["Host", "VMs"], rows));
     const when = make("p", `${shortInstant(holding.start)} to ${shortInstant(holding.end)}`);
     when.className = "when";
     const stretch = make("section", "", when, make("p", parts.join(", ")), folded);

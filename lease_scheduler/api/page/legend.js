@@ -24,7 +24,7 @@ const SAMPLES = [
   ["shutting down", sample("active", "shutdown", 5)],
   ["suspended: planned to return", sample("suspended-scheduled", "run", 20)],
   ["suspended: state kept here", "saved"],
-  ["left out by filters, or of others", "ghost"],
+  ["hidden by filters, or of other projects", "ghost"],
   ["host down or disabled", "down"],
 ];
 

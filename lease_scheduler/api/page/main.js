@@ -121,7 +121,7 @@ function refresh() {
     queue.setLeases(waiting.filter(passes));
     const none = element("view-queue").querySelector(".none");
     none.hidden = waiting.some(passes);
-    none.textContent = waiting.length ? "No waiting lease matches the filters." : "No lease waits.";
+    none.textContent = waiting.length ? "No waiting lease matches the filters." : "No leases are waiting.";
   }
 }
 
@@ -135,11 +135,11 @@ function whatToSay(matching) {
   }
   if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };
   if (!model.rows.length && !model.leases.size) {
-    const text = "Hosts that are registered for leases will appear here, and with them what is planned on them.";
+    const text = "Hosts appear here when they are added to the pool, with the leases that are planned on them.";
     return { kind: "empty", title: "There are no hosts yet", text, instead: true };
   }
   if (!model.known().length) {
-    return { kind: "empty", title: "There are no leases yet", text: "openstack lease create makes the first one." };
+    return { kind: "empty", title: "There are no leases yet", text: "Create the first one with openstack lease create." };
   }
   if (!matching) {
     const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };

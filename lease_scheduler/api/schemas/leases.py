@@ -101,8 +101,8 @@ def update(version: Version) -> Schema:
 
 
 LIST_QUERY = (
-    Parameter("limit", base.integer(1), "At most so many leases.", V1_1),
-    Parameter("marker", base.UUID, "Begin after the lease of this id.", V1_1),
+    Parameter("limit", base.integer(1), "Maximum number of leases to return.", V1_1),
+    Parameter("marker", base.UUID, "Start after the lease with this id.", V1_1),
     Parameter("sort_key", {"type": "string", "enum": SORT_KEYS}, "Sort by this key.", V1_1),
     Parameter("sort_dir", {"type": "string", "enum": ["asc", "desc"]}, "In this direction.", V1_1),
     Parameter("name", base.text(255), "Leases of this name.", V1_1),
@@ -114,7 +114,7 @@ LIST_QUERY = (
     Parameter("deleted", base.BOOLEAN, "Deleted leases too.", V1_4),
     Parameter("series_id", base.UUID, "Leases of this series.", V1_9),
     Parameter("number", base.integer(1), "The lease of this number.", V1_16),
-    Parameter("live", base.BOOLEAN, "Without leases that are over.", V1_16),
+    Parameter("live", base.BOOLEAN, "Leave out leases that are over.", V1_16),
 )
 SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
 
