@@ -118,7 +118,7 @@ def _add_options(app: flask.Flask, path: str) -> None:
 
 
 def _rules(path: str) -> tuple[str, ...]:
-    """Return the path in Flask's notation, also with the suffix that Blazar's clients may add."""
+    """Return the path in Flask's notation, and again with the suffix that Blazar's clients may add."""
     rule = path.replace("{", "<").replace("}", ">")
     suffixed = rule.startswith("/v1/") and rule != "/v1/" and "." not in rule
     return (rule, f"{rule}.json") if suffixed else (rule,)

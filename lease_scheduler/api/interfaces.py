@@ -1,4 +1,4 @@
-"""What the API needs from outside: a reader that shows things, and trusts. See ``rpc.interface`` for changes.
+"""What the API needs from outside: a reader of the database, and trusts. ``rpc.interface`` declares the changes.
 
 All values are plain and fit into JSON: instants and durations are whole seconds (UTC), hosts are named by their id as
 text. The keys of a lease document and of a lease view are described in
@@ -23,29 +23,32 @@ __all__ = [
 
 
 class Trusts(Protocol):
-    """Lets the service act for its consumers later on, when their tokens are worth nothing any more."""
+    """Trusts with which the service acts for projects later, when the token of the request has expired."""
 
     def give(self, token: Any) -> str:
-        """Have the sender of a request trust the service; the id of the trust.
+        """Create a trust by which the sender of a request delegates roles to the service, and return its id.
 
-        :param token: what keystonemiddleware says of the sender (``keystone.token_auth``)
-        :raises ApiError: the sender may not do that, or the identity service does not answer
+        :param token: the sender, as keystonemiddleware describes them (``keystone.token_auth``)
+        :raises ApiError: the sender may not create the trust, or the identity service does not answer
         """
         ...
 
     def take_back(self, token: Any, trust_id: str) -> None:
-        """Have the sender trust the service no longer."""
+        """Delete a trust that the sender has given."""
         ...
 
 
 class Reader(Protocol):
-    """Shows what there is; reads only.
+    """Read access to the database.
 
     Every method raises ``StoreUnavailableError`` if the database does not answer.
     """
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
-        """The view of one lease, none if there is none; a deleted one only if asked for."""
+        """Return the view of the lease with this id, or None.
+
+        :param deleted: whether deleted leases are found too
+        """
         ...
 
     def leases(
@@ -55,47 +58,48 @@ class Reader(Protocol):
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[Document]:
-        """Views of leases.
+        """Return the views of leases.
 
-        :param filters: ``project_id``, ``user_id``, ``name``, ``kind``, ``series_id``, ``maintenance``, ``number``:
-            equal to; ``states``: one of these values of ``LeaseState``; ``statuses``: one of these words of Blazar (see
-            :mod:`lease_scheduler.model.blazar`); ``live``: true leaves out those that are over; ``deleted``: true adds
-            deleted ones
+        :param filters: values that the leases must have: ``project_id``, ``user_id``, ``name``, ``kind``,
+            ``series_id``, ``maintenance``, ``number``; ``states``: a list of values of ``LeaseState``; ``statuses``: a
+            list of Blazar's statuses (see :mod:`lease_scheduler.model.blazar`); ``live``: true excludes leases that are
+            over; ``deleted``: true includes deleted ones
         :param sort: keys (``name``, ``start``, ``end``, ``created_at``, ``updated_at``, ``kind``, ``state``, ``id``,
-            ``project_id``) with ``asc`` or ``desc``; none is the order of submission
-        :param limit: at most so many, none for all
-        :param marker: begin after the lease of this id
-        :raises RefusedError: 400, there is no lease of the marker's id
+            ``project_id``) with ``asc`` or ``desc``; without keys, leases are in the order of their submission
+        :param limit: maximum number of leases; None means no limit
+        :param marker: id of the lease after which the list starts
+        :raises RefusedError: 400, there is no lease with the marker's id
         """
         ...
 
     def history(self, lease_id: str) -> list[Document]:
-        """Every transition, earliest first: ``instant``, ``from``, ``to``, ``reason``."""
+        """Return every transition of a lease, earliest first: ``instant``, ``from``, ``to``, ``reason``."""
         ...
 
     def hosts(self) -> list[Document]:
-        """All hosts in the order of their numbers.
+        """Return all hosts in the order of their ids.
 
-        ``id`` (text), ``name``, ``hypervisor_type``, ``hypervisor_version``, ``vcpus``, ``cpu_info`` (text of a JSON
-        object), ``memory_mb``, ``local_gb``, ``service_name``, ``availability_zone``, ``reservable``, ``trust_id``,
-        ``created_at``, ``updated_at``, ``capacity``, ``traits``, ``properties`` ({name: text}), ``out_until``
+        A host has ``id`` (text), ``name``, ``hypervisor_type``, ``hypervisor_version``, ``vcpus``, ``cpu_info`` (text
+        of a JSON object), ``memory_mb``, ``local_gb``, ``service_name``, ``availability_zone``, ``reservable``,
+        ``trust_id``, ``created_at``, ``updated_at``, ``capacity``, ``traits``, ``properties`` ({name: text}) and
+        ``out_until`` (None while it is in service).
         """
         ...
 
     def host(self, host_id: str) -> Document | None:
-        """One host, none if there is none."""
+        """Return the host with this id, or None."""
         ...
 
     def host_properties(self) -> list[Document]:
-        """Every property that some host has, by name: ``property``, ``private``, ``values`` (distinct, sorted)."""
+        """Return the properties of all hosts, by name: ``property``, ``private``, ``values`` (distinct, sorted)."""
         ...
 
     def floatingips(self) -> list[Document]:
-        """All addresses, as in the table."""
+        """Return all floating IP addresses, with the columns of their table."""
         ...
 
     def floatingip(self, floatingip_id: str) -> Document | None:
-        """One address, none if there is none."""
+        """Return the floating IP address with this id, or None."""
         ...
 
     def allocations(
@@ -105,63 +109,70 @@ class Reader(Protocol):
         host_id: str | None = None,
         now: int = 0,
     ) -> list[Document]:
-        """Who has which host, one entry a host.
+        """Return which reservations have which host, one entry per host, including hosts without reservations.
 
-        ``resource_id`` and ``reservations`` with ``id``, ``lease_id``, ``start``, ``end`` each. Without a lease and a
-        reservation only what has not ended ``now``; hosts without reservations are listed too.
+        An entry has ``resource_id`` and ``reservations``, each with ``id``, ``lease_id``, ``start`` and ``end``. If
+        neither a lease nor a reservation is given, reservations that ended before ``now`` are left out.
         """
         ...
 
     def usage(self, project_id: str | None, start: int, end: int, now: int, step: int | None = None) -> list[Document]:
-        """What was occupied in ``[start, end)``, one entry per project, kind, phase and step.
+        """Return what leases occupied in ``[start, end)``, one entry per project, kind, phase and step.
 
-        ``project_id``, ``kind``, ``phase``, ``start``, ``node_seconds``, ``resource_seconds`` ({class: amount x
-        seconds}); of all projects if none is given. Leases that still run count up to now. Steps begin at multiples of
-        ``step`` seconds since the epoch, the first one at ``start``; without, there is one step.
+        An entry has ``project_id``, ``kind``, ``phase``, ``start``, ``node_seconds`` and ``resource_seconds`` ({class:
+        amount x seconds}). Leases that still run count up to ``now``.
+
+        :param project_id: None means all projects
+        :param step: length of a step in seconds; None means a single step. Steps begin at multiples of it since the
+            epoch, the first one at ``start``
         """
         ...
 
     def revenue(self, project_id: str | None, start: int, end: int, step: int | None = None) -> list[Document]:
-        """What was earned and what was missed in ``[start, end)``, one entry per project and step with anything in it.
+        """Return the revenue earned and missed in ``[start, end)``, one entry per project and step that has any.
 
-        ``project_id``, ``start``, and money: ``earned``, and what was missed because it was ``undercharged``,
-        ``rejected`` for want of a place or ``rejected_by_user``
+        An entry has ``project_id``, ``start``, and amounts of money: ``earned``, and what was missed because leases
+        were ``undercharged``, ``rejected`` (there was no place for them) or ``rejected_by_user``.
         """
         ...
 
     def delays(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """How long leases that were done in ``[start, end)`` had waited, one entry per project and kind.
+        """Return how long the leases that were done in ``[start, end)`` had waited, one entry per project and kind.
 
-        ``project_id``, ``kind``, ``done`` (their number), ``mean_wait`` (s) and ``mean_bounded_slowdown``, both null
-        for reservations
+        An entry has ``project_id``, ``kind``, ``done`` (number of leases), ``mean_wait`` (seconds) and
+        ``mean_bounded_slowdown``. The means are None for reservations.
         """
         ...
 
     def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
-        """What could have been used in ``[start, end)``, one entry per step: ``start``, ``end``, ``resource_seconds``.
+        """Return the capacity of the pool in ``[start, end)``, one entry per step.
 
-        Of hosts and addresses while they were in the pool and reservable, whether they were in service or not.
+        An entry has ``start``, ``end`` and ``resource_seconds``. Hosts and addresses count while they were in the pool
+        and reservable, whether they were in service or not.
         """
         ...
 
     def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """Terms that turned out in ``[start, end)`` not to have been kept, one entry per project and kind of breach.
+        """Return the breaches that were found in ``[start, end)``, one entry per project and kind of breach.
 
-        ``project_id``, ``kind``, ``count``, ``node_seconds`` (not delivered), ``penalty`` (money)
+        An entry has ``project_id``, ``kind``, ``count``, ``node_seconds`` (not delivered) and ``penalty`` (money).
         """
         ...
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
-        """The calendar page's document: ``revision``, ``complete``, ``hosts``, ``leases``, ``removed``."""
+        """Return the calendar page's document: ``revision``, ``complete``, ``hosts``, ``leases``, ``removed``.
+
+        :param since_revision: None means everything, otherwise what changed after this revision
+        """
         ...
 
     def series(self, project_id: str | None = None) -> list[Document]:
-        """Series that are not deleted.
+        """Return the series that are not deleted.
 
-        ``id``, ``project_id``, ``user_id``, ``name``, ``rule``, ``template``, ``created_at``
+        A series has ``id``, ``project_id``, ``user_id``, ``name``, ``rule``, ``template`` and ``created_at``.
         """
         ...
 
     def serie(self, series_id: str) -> Document | None:
-        """One of them, none if there is none."""
+        """Return the series with this id, or None."""
         ...

@@ -1,7 +1,7 @@
-"""What Blazar takes and its clients send, in the form that the schemas want; only for clients that know no kinds.
+"""Tolerance for Blazar's clients: converts bodies that Blazar accepts to the form of the schemas.
 
-python-chi sends numbers as texts and doni sends null for an empty query. Clients that change a reservation send all of
-it back as it was shown.
+This is for microversions before lease kinds only. python-chi sends numbers as texts, and doni sends null for an empty
+query. Clients that change a reservation send all of it back as it was shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NUMBERS = ("min", "max", "amount", "vcpus", "memory_mb", "disk_gb")
 _QUERIES = ("hypervisor_properties", "resource_properties")
 _WHOLE = re.compile(r"\s*[0-9]{1,9}\s*", re.ASCII)
 
-#: What a reservation in an answer has and nobody can set.
+#: Keys that a reservation has only in answers; clients cannot set them.
 _SHOWN_ONLY = frozenset(
     {
         *("lease_id", "resource_id", "status", "missing_resources", "resources_changed", "created_at", "updated_at"),
@@ -23,12 +23,12 @@ _SHOWN_ONLY = frozenset(
 
 
 def creation(body: Any) -> Any:
-    """Return the body of a request for a new lease."""
+    """Return the body of a request for a new lease, in the form of its schema."""
     return _with_reservations(body, _terms)
 
 
 def change(body: Any) -> Any:
-    """Return the body of a request that changes a lease."""
+    """Return the body of a request that changes a lease, in the form of its schema."""
     return _with_reservations(body, _sent_back)
 
 
@@ -56,6 +56,6 @@ def _terms(reservation: dict[str, Any]) -> dict[str, Any]:
 def _sent_back(reservation: dict[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in _terms(reservation).items() if key not in _SHOWN_ONLY}
     if found.get("flavor_id") == found.get("id"):
-        # The flavor of a reservation has its id; it cannot be chosen.
+        # This is the reservation's own flavor, which has the id of the reservation and cannot be chosen.
         found.pop("flavor_id", None)
     return found

@@ -1,4 +1,4 @@
-"""Requests to the REST service, measured for Prometheus."""
+"""Prometheus metrics of requests to the REST service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Histogram
 
-#: Where the application says in the environment of a request which route it took.
+#: Key in the WSGI environment of a request under which the application names the route.
 ROUTE = "lease_scheduler.route"
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -17,9 +17,9 @@ _Application = Callable[..., Iterable[bytes]]
 
 
 class RequestMetrics:
-    """Stands before the application, so that requests which are refused on the way to it count too.
+    """Metrics taken in front of the token check, so that requests which never reach the application count too.
 
-    Labels take few values whatever is asked for: the route as it is declared, and ``none`` if there is none.
+    Labels take few values, whatever is requested: the route is the path as declared, or ``none``.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -31,7 +31,7 @@ class RequestMetrics:
         )
 
     def measured(self, app: _Application) -> _Application:
-        """The application, measured."""
+        """Return a WSGI application that measures the requests to the given one."""
 
         def serve(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
             began, code = time.perf_counter(), "500"

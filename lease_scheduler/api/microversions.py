@@ -1,4 +1,4 @@
-"""The microversions, and which of them a request wants."""
+"""The microversions, and which of them a request asks for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["HISTORY", "MAXIMUM", "MINIMUM", "V1_0", "Version", "reaches", "reque
 SERVICE_TYPE = "reservation"
 _HEADER = "OpenStack-API-Version"
 
-#: What each microversion brought; doc/source/api/microversions.rst says more of each.
+#: What each microversion added. doc/source/api/microversions.rst has the details.
 HISTORY: dict[str, str] = {
     "1.0": "The interface of Blazar 18.",
     "1.1": "Lists of leases page, sort and filter; GET /calendar for the calendar page.",
@@ -43,14 +43,14 @@ V1_10, V1_11, V1_12, V1_13, V1_14, V1_15, V1_16, V1_17, V1_18 = _ALL[10:]
 
 
 def reaches(version: Version, since: str | None) -> bool:
-    """Return whether a microversion has what came with another one; nothing came with None."""
+    """Return whether a microversion has what another one added; False if that is None."""
     return since is not None and version >= microversion_parse.parse_version_string(since)
 
 
 def requested(headers: Headers) -> Version:
-    """The microversion that a request asks for; 1.0 if it asks for none.
+    """Return the microversion that a request asks for, or 1.0 if it asks for none.
 
-    :raises FrameworkError: 400 if it is not a version, 406 if there is no such version
+    :raises FrameworkError: 400, the header names no valid version; 406, there is no such version
     """
     text = microversion_parse.get_version(dict(headers), SERVICE_TYPE)
     if text is None:

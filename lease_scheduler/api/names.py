@@ -1,11 +1,11 @@
-"""What a name must look like: people have to be able to see it, and read it as it is written."""
+"""Rules for names: people must be able to see a name, and to read it in the order in which it is written."""
 
 from __future__ import annotations
 
 import unicodedata
 
-#: Characters that change the direction of the text around them (embeddings, overrides and isolates), with which a name
-#: can be made to look like another one.
+#: Characters that change the direction of the text around them (embeddings, overrides and isolates). They can make a
+#: name look like another one.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 #: Characters of visible categories that show nothing: fillers and the empty braille pattern.
@@ -16,7 +16,7 @@ _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cn", "Mn"})
 
 
 def problem_of_name(name: str) -> str | None:
-    """Say what is wrong with a name, or None."""
+    """Return what is wrong with a name, or None."""
     if not name.isascii():
         for character in name:
             if character in _DIRECTIONS:

@@ -1,4 +1,4 @@
-"""The description of the interface in OpenAPI 3.1, made from the routes and the schemas."""
+"""The OpenAPI 3.1 description of the interface, made from the routes and the schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _MINUTE = f"{_DAY} ([01][0-9]|2[0-3]):[0-5][0-9]"
 _ISO = f"|{_DAY}T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?"
 
-#: Of names that can be read: those with a letter, digit or sign of ASCII, and without control characters.
+#: Readable names, as a regular expression can describe them: at least one visible ASCII character, and no control or
+#: direction characters. The service also accepts names without ASCII characters.
 _READABLE = r"[^\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*"
 _NAME = f"^{_READABLE}[!-~]{_READABLE}$"
 
@@ -30,7 +31,7 @@ _REASONS = {
     404: "There is no such object, or not at this microversion.",
     405: "The path has no such method; the header Allow names those that it has.",
     406: "There is no such microversion.",
-    409: "The request does not go together with what there is.",
+    409: "The request conflicts with the present state.",
     413: "The body is too large.",
     431: "The header is too large.",
     500: "Internal error.",
@@ -39,9 +40,9 @@ _REASONS = {
 
 
 def describe(routes: Iterable[Route], version: Version, base_url: str) -> Document:
-    """The interface of one microversion.
+    """Return the OpenAPI document of one microversion.
 
-    :param base_url: where the service is
+    :param base_url: URL of the service
     """
     paths: dict[str, Any] = {}
     for route in routes:
@@ -79,7 +80,7 @@ def describe(routes: Iterable[Route], version: Version, base_url: str) -> Docume
 
 
 def _with_forms(schema: Any, version: Version) -> Any:
-    """The schema with patterns where the form of a text is checked by other means."""
+    """Return the schema with patterns for the texts whose form is not checked by the schema itself."""
     if isinstance(schema, list):
         return [_with_forms(each, version) for each in schema]
     if not isinstance(schema, dict):
@@ -88,7 +89,7 @@ def _with_forms(schema: Any, version: Version) -> Any:
         key: _with_forms(value, version) for key, value in schema.items() if key not in (DATE_FORM, FORM, NAME_FORM)
     }
     if DATE_FORM in schema:
-        # Where there are lease kinds there are ISO 8601 dates.
+        # Lease kinds and ISO 8601 dates came with the same microversion.
         shown["pattern"] = f"^(now|{_MINUTE}{_ISO if version >= V1_2 else ''})$"
     elif NAME_FORM in schema:
         shown["pattern"] = _NAME

@@ -1,4 +1,4 @@
-"""Converts and checks the parameters in the query of a request."""
+"""Conversion and checks of query parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FALSE = frozenset({"false", "0", "no", "off"})
 
 
 def read_query(parameters: Iterable[Parameter], version: Version, given: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The values of the parameters that are given.
+    """Return the converted values of the query parameters that are given.
 
-    :param given: every value of each key
-    :raises ApiError: 400, an unknown, repeated or wrong parameter
+    :param given: all values of each key
+    :raises ApiError: 400, a parameter is unknown, repeated or invalid
     """
     known = {parameter.name: parameter for parameter in parameters if parameter.since <= version}
     values: dict[str, Any] = {}

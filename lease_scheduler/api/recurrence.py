@@ -10,7 +10,7 @@ from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
 from lease_scheduler.api.errors import ApiError
 
 _FIELD = "rule"
-#: Parts of a rule and what their values look like. Finer than hours are no leases.
+#: Parts of a rule, and the form of their values. The shortest period is an hour.
 _PARTS = {
     "FREQ": re.compile("YEARLY|MONTHLY|WEEKLY|DAILY|HOURLY"),
     "INTERVAL": re.compile("[1-9][0-9]{0,3}"),
@@ -23,19 +23,19 @@ _PARTS = {
     "WKST": re.compile("MO|TU|WE|TH|FR|SA|SU"),
 }
 
-#: After so many years the Gregorian calendar repeats itself, weekdays and all.
+#: Years after which the Gregorian calendar repeats itself, including the weekdays.
 _CYCLE_YEARS = 400
 _CYCLE = timedelta(days=146_097)
 
 
 def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
-    """The instants that a rule means, ascending.
+    """Return the instants that a rule describes, ascending.
 
-    :param rule: like ``FREQ=WEEKLY;COUNT=10``, with or without ``RRULE:`` before it
-    :param first: the first instant that may be one of them
-    :param maximum: how many they may be
-    :param days: how far the last may lie ahead of the first
-    :raises ApiError: 400, the rule is none, has no end, or means none or too many
+    :param rule: such as ``FREQ=WEEKLY;COUNT=10``, with or without the prefix ``RRULE:``
+    :param first: earliest instant that may be among them
+    :param maximum: maximum number of instants
+    :param days: maximum number of days from ``first`` to the last instant
+    :raises ApiError: 400, the rule is invalid, has no end, or describes no instant or too many
     """
     parts = _parts(rule)
     count = int(parts.pop("COUNT", maximum + 1))
@@ -43,8 +43,8 @@ def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
     horizon = start + timedelta(days=days)
     try:
         until = _until(parts.pop("UNTIL", None), horizon)
-        # UNTIL ends a search that finds something; a rule that nothing fits is searched to the end of the calendar. So
-        # that this is near, the rule is evaluated in the last cycle.
+        # dateutil stops at UNTIL only when it finds an instant. If none fits the rule, it searches until the year 9999.
+        # The rule is evaluated in the last cycle before that year, which keeps the search short.
         later = (MAXYEAR - horizon.year) // _CYCLE_YEARS * _CYCLE
         text = ";".join(f"{key}={value}" for key, value in parts.items())
         found: list[int] = []
@@ -53,14 +53,14 @@ def occurrences(rule: str, first: int, maximum: int, days: int) -> list[int]:
                 break
             found.append(int((date - later).timestamp()))
             if len(found) > maximum:
-                raise _wrong(f"must mean {maximum} leases at most")
+                raise _wrong(f"must describe at most {maximum} leases")
     except IndexError as error:
-        # How dateutil looks for the ninth Monday of December.
-        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that there never is") from error
+        # dateutil raises this when it looks for a day such as the ninth Monday of December.
+        raise _wrong(f"BYDAY={parts['BYDAY']} names a day that never occurs") from error
     except (ValueError, OverflowError) as error:
-        raise _wrong(f"is no recurrence rule: {error}") from error
+        raise _wrong(f"is not a recurrence rule: {error}") from error
     if not found:
-        raise _wrong("means no lease at all")
+        raise _wrong("describes no lease at all")
     if count <= maximum and len(found) < count and until == horizon:
         raise _wrong(f"only {len(found)} of {count} leases lie within {days} days")
     return found
@@ -80,7 +80,7 @@ def _parts(rule: str) -> dict[str, str]:
     if "FREQ" not in parts:
         raise _wrong("must say FREQ, like FREQ=WEEKLY;COUNT=10")
     if parts["FREQ"] == "HOURLY" and "BYSETPOS" in parts:
-        raise _wrong("BYSETPOS chooses among days; it cannot be with FREQ=HOURLY")
+        raise _wrong("BYSETPOS chooses among days; it cannot be combined with FREQ=HOURLY")
     if ("COUNT" in parts) == ("UNTIL" in parts):
         raise _wrong("must have an end: give COUNT or UNTIL, and not both")
     return parts

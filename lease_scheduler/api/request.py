@@ -1,4 +1,4 @@
-"""What a handler gets and gives, and where it is served."""
+"""Requests and answers as handlers see them, and the routes that lead to handlers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lease_scheduler.rpc.interface import EngineRequests
 
 @dataclass(frozen=True)
 class Services:
-    """What all requests share."""
+    """The services that all requests share."""
 
     settings: ApiSettings
     engine: EngineRequests
@@ -37,7 +37,7 @@ class Services:
 class Answer:
     """The answer to a request.
 
-    :ivar body: a JSON value, bytes of another content type, or none
+    :ivar body: a JSON value, bytes of another content type, or None
     """
 
     body: Any = None
@@ -47,15 +47,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """A request that has passed the checks that all of them have in common.
+    """A request that has passed the checks common to all routes.
 
     :ivar arguments: the variable parts of the path
     :ivar query: the converted query parameters
-    :ivar subject: the lease or series that the path names, none if it names none
-    :ivar raw_body: the JSON value of the body, unchecked
-    :ivar problems: what is wrong with it, worst first
-    :ivar token: what keystonemiddleware says of the sender beside headers, none without it
-    :ivar decisions: what the policy said so far, as it is asked again for every lease of a list
+    :ivar subject: the lease or series that the path names, or None
+    :ivar raw_body: the JSON value of the body, not validated
+    :ivar problems: problems of the body, in the order in which they are reported
+    :ivar token: the sender, as keystonemiddleware describes them beside headers; None without keystonemiddleware
+    :ivar decisions: decisions of the policy so far: a list asks for the same decision for every lease
     """
 
     services: Services
@@ -73,9 +73,9 @@ class ApiRequest:
 
     @property
     def body(self) -> Any:
-        """The checked body.
+        """The validated body.
 
-        :raises ApiError: 400, it does not fit the schema
+        :raises ApiError: 400, the body does not fit the schema
         """
         if self.problems:
             raise self.problems[0].error()
@@ -83,12 +83,12 @@ class ApiRequest:
 
     @property
     def reader(self) -> Reader:
-        """Shows what there is."""
+        """The reader of leases, hosts and reports."""
         return self.services.reader
 
     @property
     def engine(self) -> EngineRequests:
-        """Changes things."""
+        """The engine, which makes all changes."""
         return self.services.engine
 
     @property
@@ -104,10 +104,10 @@ class ApiRequest:
         return self.subject
 
     def may(self, rule: str, project_id: str | None = None) -> bool:
-        """Whether the policy allows something.
+        """Return whether the policy allows something.
 
         :param rule: name without the leading ``reservation:``
-        :param project_id: whose it is, none for the caller's own project
+        :param project_id: project of the object concerned; None means the caller's project
         """
         owner = self.caller.project_id if project_id is None else project_id
         if (rule, owner) not in self.decisions:
@@ -120,7 +120,7 @@ class ApiRequest:
 
     @property
     def sees_site(self) -> bool:
-        """Whether the caller may know what is on the site beside what is theirs."""
+        """Whether the caller may see hosts, and leases of other projects."""
         return not self.services.settings.privacy or self.may("oshosts:get")
 
     def require(self, rule: str, project_id: str | None = None) -> None:
@@ -132,7 +132,7 @@ class ApiRequest:
             raise forbidden(f"reservation:{rule}")
 
     def context(self) -> Document:
-        """Who asks, as the engine wants to know it."""
+        """Return the caller in the form that requests to the engine have."""
         return {
             "user_id": self.caller.user_id,
             "project_id": self.caller.project_id,
@@ -150,21 +150,21 @@ Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 @dataclass(frozen=True)
 class Route:
-    """What is served at a path.
+    """A method of a path, and what serves it.
 
-    :ivar path: with its variable parts in braces
-    :ivar handler: serves it
-    :ivar rule: who may use it, without the leading ``reservation:``; none for everybody
-    :ivar code: the status of a good answer
-    :ivar summary: what it does, for the description of the interface
-    :ivar since: the microversion that brought it
-    :ivar subject: the kind of object that the path names, if the rule is about that object's project
-    :ivar shows_deleted: whether the object may be a deleted one without being asked for
-    :ivar body: schema of the body, none if there is none
-    :ivar liberal: brings bodies of Blazar's clients, who know no kinds of leases, into the form of the schema
-    :ivar query: parameters in the query
-    :ivar answer: schema of the good answer, none if it has no JSON body
-    :ivar changes: whether it needs the engine
+    :ivar path: path with its variable parts in braces
+    :ivar handler: serves the requests
+    :ivar rule: access rule without the leading ``reservation:``; None means that everybody may use the route
+    :ivar code: HTTP status of a successful answer
+    :ivar summary: what the route does, for the OpenAPI description
+    :ivar since: the microversion that added the route
+    :ivar subject: kind of the object that the path names, if access depends on that object's project
+    :ivar shows_deleted: whether deleted objects are found even if the query does not ask for them
+    :ivar body: schema of the body; None if the route has no body
+    :ivar liberal: converts bodies of Blazar's clients, which know no lease kinds, to the form of the schema
+    :ivar query: query parameters
+    :ivar answer: schema of a successful answer; None if it has no JSON body
+    :ivar changes: whether the route needs the engine
     """
 
     method: Method
@@ -185,5 +185,5 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Its name: method and path."""
+        """Method and path."""
         return f"{self.method} {self.path}"

@@ -1,7 +1,7 @@
-"""The HTTP server in front of the application: what it refuses by itself looks as if the application did.
+"""The HTTP server in front of the application. Its own errors look like those of the application.
 
-Waitress answers too large a body in plain text and ends the connection while the client may still be sending. Here such
-a body is read to its end but not kept, and the application refuses it.
+Waitress answers a body that is too large in plain text, and closes the connection while the client may still be
+sending. Here such a body is read to its end but not kept, and the application refuses it.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from waitress.task import ErrorTask, ThreadedTaskDispatcher
 from lease_scheduler.api.errors import FrameworkError
 from lease_scheduler.api.microversions import MINIMUM, SERVICE_TYPE
 
-#: Bytes of a body after which nothing more is read and the connection ends.
+#: Bytes of a body after which reading stops and the connection is closed.
 _MAXIMUM_READ = 1 << 30
 
-#: Paths that are served by threads of their own, and how many those are: they answer while all others wait.
+#: Paths that have their own threads, so that they answer while all other threads are busy; and the number of these
+#: threads.
 _QUICK_PATHS = frozenset({"/healthcheck"})
 _QUICK_THREADS = 2
 
-#: Seconds that answers have to get through when the server ends, and between two looks at them.
+#: When the server stops: seconds that clients have to receive their answers, and seconds between two checks of that.
 _PATIENCE = 5.0
 _PAUSE = 0.02
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How the server listens.
+    """Settings of the server.
 
-    :ivar port: 0 for any free one
-    :ivar threads: requests that are served at the same time
-    :ivar connections: connections that are kept open at most
-    :ivar maximum_body: bytes of a body that are kept at most
-    :ivar behind_proxy: whether the application is to see what a proxy says of the request
+    :ivar port: 0 means any free port
+    :ivar threads: number of requests that are served at the same time
+    :ivar connections: maximum number of open connections
+    :ivar maximum_body: maximum size of a body that is kept, in bytes
+    :ivar behind_proxy: whether the headers of a proxy about the request are passed to the application
     """
 
     host: str
@@ -56,9 +57,9 @@ class ServerSettings:
 
 
 class Server:
-    """Listens from the beginning, and serves in threads of its own between start and stop.
+    """A server that listens when it is created, and serves in its own threads between ``start`` and ``stop``.
 
-    :raises OSError: the address cannot be listened on
+    :raises OSError: the server cannot listen on the address
     """
 
     def __init__(self, app: Callable[..., Any], settings: ServerSettings) -> None:
@@ -85,24 +86,25 @@ class Server:
         self._thread = threading.Thread(target=self._server.run, name="rest", daemon=True)
 
     def _add_task(self, channel: HTTPChannel) -> None:
-        """Have the next request of a connection served."""
+        """Pass the next request of a connection to the threads that serve its path."""
         is_quick = bool(channel.requests) and getattr(channel.requests[0], "path", "") in _QUICK_PATHS
         (self._quick if is_quick else self._server.task_dispatcher).add_task(channel)
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """URL at which the server listens."""
         host, port = self._sockets[0].effective_host, self._sockets[0].effective_port
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def start(self) -> None:
-        """Begin to serve."""
+        """Start serving."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Take no more connections, finish what is being answered within some seconds, and close all connections.
+        """Accept no more connections, wait some seconds for running requests, and close all connections.
 
-        Nothing is closed that another thread may still use, because its number goes to the next file that is opened.
+        Nothing is closed that another thread may still use, because its file descriptor would be given to the next
+        file that is opened.
         """
         trigger = self._sockets[0].trigger
         trigger.pull_trigger(self._refuse)
@@ -117,11 +119,11 @@ class Server:
             left.update(self._dispatchers)
             self._dispatchers.clear()
 
-        # The loop ends when it has nothing to wait for.
+        # The loop of waitress ends when it has no sockets to wait for.
         trigger.pull_trigger(end)
         self._thread.join()
         for each in left.values():
-            # A connection has files of its own for what does not fit into memory.
+            # Closing a connection also closes its temporary files, which have what does not fit into memory.
             each.handle_close() if isinstance(each, HTTPChannel) else each.close()
 
     def _is_sending(self) -> bool:
@@ -135,36 +137,37 @@ class Server:
 
 def _channel_class(maximum_body: int) -> type:
     class Channel(HTTPChannel):  # type: ignore[misc]
-        """A connection."""
+        """A connection that uses the parser and the error task of this module."""
 
         error_task_class = _ErrorTask
 
         @staticmethod
         def parser_class(adjustments: Any) -> _Parser:
-            """What reads a request."""
+            """Return a parser for one request."""
             return _Parser(adjustments, maximum_body)
 
     return Channel
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Reads a request, and keeps its body unless that is too large."""
+    """A parser of requests that does not keep a body that is too large."""
 
     def __init__(self, adjustments: Any, maximum_body: int) -> None:
         super().__init__(adjustments)
         self._maximum_body = maximum_body
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read what stands before the body."""
+        """Parse the request line and the headers."""
         super().parse_header(header_plus)
         if self.body_rcv is not None:
             self.body_rcv.buf = _BoundedBuffer(self.adj.inbuf_overflow, self._maximum_body)
 
 
 class _BoundedBuffer(OverflowableBuffer):  # type: ignore[misc]
-    """Knows how long a body is, but keeps nothing of what goes beyond the limit.
+    """A buffer that counts all bytes of a body, but keeps none beyond the limit.
 
-    The application refuses by the length, which is in the environment of the request even if the client gave none.
+    The application refuses the request because of the length. That is in the WSGI environment even if the client sent
+    none.
     """
 
     def __init__(self, overflow: int, maximum: int) -> None:
@@ -176,14 +179,14 @@ class _BoundedBuffer(OverflowableBuffer):  # type: ignore[misc]
         return self._received
 
     def append(self, data: bytes) -> None:
-        """Take some more of the body."""
+        """Take the next part of the body."""
         self._received += len(data)
         if self._received <= self._maximum:
             super().append(data)
 
 
 class _ErrorTask(ErrorTask):  # type: ignore[misc]
-    """Answers a request that is not HTTP, or has too large a header."""
+    """The answer to a request that is not HTTP, or whose header is too large."""
 
     def execute(self) -> None:
         """Write the answer."""

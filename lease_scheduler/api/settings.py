@@ -8,15 +8,15 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class ApiSettings:
-    """How the API behaves.
+    """Settings of the API.
 
-    :ivar auth: ``noauth`` believes the headers of the request, ``keystone`` those that keystonemiddleware has set
-    :ivar privacy: whether projects learn of others only that they keep the site busy
-    :ivar maximum_body: bytes of a request body
-    :ivar maximum_page: most elements of one page of a list, from microversion 1.1 on
-    :ivar maximum_occurrences: most leases of one series
-    :ivar series_days: how many days the last lease of a series may lie ahead of the first
-    :ivar retry_after: seconds after which a client may try again when no engine answers
+    :ivar auth: ``noauth`` trusts the headers of the request, ``keystone`` those that keystonemiddleware has set
+    :ivar privacy: whether a project sees of other projects only that they keep the site busy
+    :ivar maximum_body: maximum size of a request body in bytes
+    :ivar maximum_page: maximum number of elements on one page of a list, from microversion 1.1 on
+    :ivar maximum_occurrences: maximum number of leases in one series
+    :ivar series_days: maximum number of days from the first lease of a series to the last one
+    :ivar retry_after: seconds after which a client may try again when engine or database do not answer
     """
 
     auth: Literal["noauth", "keystone"] = "keystone"

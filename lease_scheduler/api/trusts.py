@@ -1,4 +1,4 @@
-"""Keystone trusts, with which the service boots and unshelves the servers of projects later on."""
+"""Keystone trusts, with which the service later boots and unshelves the servers of projects."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from lease_scheduler.api.errors import ApiError
 
 LOG = logging.getLogger(__name__)
 
-_NO_ANSWER = "The identity service gives no trust with which to boot servers at present; try again"
+_NO_ANSWER = "The identity service does not create the trust that booting servers needs; try again"
 
 
 class KeystoneTrusts:
-    """See ``api.interfaces.Trusts``. A trust does not expire, since a lease may be extended; it ends with its lease.
+    """Trusts in Keystone (see ``api.interfaces.Trusts``).
 
-    :param identity: the identity service, logged in as the user that is trusted
+    A trust does not expire, since its lease may be extended. It ends with its lease.
+
+    :param identity: the identity service, authenticated as the user that is trusted
     """
 
     def __init__(self, identity: Adapter) -> None:
         self._identity = identity
 
     def give(self, token: Any) -> str:
-        """Have the sender of a request trust the service; the id of the trust.
+        """Create a trust by which the sender of a request delegates roles to the service, and return its id.
 
-        :raises ApiError: 403 or 503, the identity service refuses or does not answer
+        :raises ApiError: 403, the identity service refuses; 503, it does not answer
         """
         user = token.user
         trust = {
@@ -41,7 +43,7 @@ class KeystoneTrusts:
             answer = self._ask("POST", "/OS-TRUST/trusts", token, json={"trust": trust})
         except exceptions.HttpError as error:
             if error.http_status < 500:
-                message = f"servers: Keystone refuses a trust with which to boot them: {error.message}"
+                message = f"servers: Keystone refuses the trust that booting them needs: {error.message}"
                 raise ApiError(403, message, "servers") from error
             raise ApiError(503, _NO_ANSWER) from error
         except exceptions.ClientException as error:
@@ -49,14 +51,14 @@ class KeystoneTrusts:
         return str(answer.json()["trust"]["id"])
 
     def take_back(self, token: Any, trust_id: str) -> None:
-        """Have the sender trust the service no longer; one that stays is of no use without its lease."""
+        """Delete a trust. A failure is only logged, since the trust is of no use without its lease."""
         try:
             self._ask("DELETE", f"/OS-TRUST/trusts/{trust_id}", token)
         except exceptions.ClientException:
             LOG.warning("trust %s could not be removed", trust_id, exc_info=True)
 
     def _ask(self, method: str, path: str, token: Any, **options: Any) -> Any:
-        """Ask in the name of the sender."""
+        """Send a request to the identity service in the name of the sender."""
         headers = {"X-Auth-Token": token.get_token(self._identity.session)}
         url = f"{self._identity.get_endpoint()}{path}"
         return self._identity.session.request(url, method, authenticated=False, headers=headers, **options)

@@ -1,4 +1,4 @@
-"""Checks values against JSON schemas, with messages that name the field and say what would be right."""
+"""Validation against JSON schemas, with messages that name the field and say what would be right."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.names import problem_of_name
 
 Schema = dict[str, Any]
-#: A schema may differ between microversions.
+#: Returns the schema of a microversion.
 VersionedSchema = Callable[[Version], Schema]
 
-#: Keyword of a schema that says in words what would be right.
+#: Keyword of a schema: what would be right, in words.
 WANTED = "x-wanted"
-#: Keyword of a schema that says what the error message is, word for word.
+#: Keyword of a schema: the complete error message.
 MESSAGE = "x-message"
-#: Keyword of a text that is a date, whose form is checked where it is read.
+#: Keyword of a text that is a date. The form of a date is checked where it is parsed.
 DATE_FORM = "x-date"
-#: Keyword of a text whose form is checked where it is read: how it is described to others.
+#: Keyword of a text whose form is checked where it is parsed: a pattern for the OpenAPI description.
 FORM = "x-form"
-#: Keyword of a list of alternatives: the property by whose value one of them is chosen.
+#: Keyword of a list of alternatives: the property whose value selects one of them.
 CHOSEN_BY = "x-chosen-by"
 
-#: Keyword of a text that is a name, which people have to be able to read.
+#: Keyword of a text that is a name, which people must be able to read (see ``names``).
 NAME_FORM = "x-name"
 
-#: So many problems are looked at; a large body may have very many.
+#: Maximum number of problems that are examined; a large body may have very many.
 _MOST_PROBLEMS = 1_000
-#: So many keys that nobody knows are told apart in one object, and so many characters of them compared.
+#: Maximum number of unknown keys that are reported for one object, and number of their characters that are compared
+#: with known keys.
 _MOST_UNKNOWN = 8
 _COMPARED = 64
 
@@ -53,10 +54,10 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a value.
+    """One problem of a value.
 
-    :ivar path: where, as a JSON path; empty for the value as a whole
-    :ivar missing: keys that are not there, if that is what is wrong
+    :ivar path: JSON path of the problem; empty for the value as a whole
+    :ivar missing: the missing keys, if that is the problem
     """
 
     path: str
@@ -64,12 +65,12 @@ class Problem:
     missing: tuple[str, ...] = ()
 
     def error(self) -> ApiError:
-        """The answer to a request that has this problem."""
+        """Return the error for a request that has this problem."""
         return ApiError(400, self.message[:1_000], self.path[:200] or "body")
 
 
 def find_problems(schema: VersionedSchema, version: Version, value: Any) -> tuple[Problem, ...]:
-    """What is wrong with a value: what is missing first, then in the order of the value."""
+    """Return the problems of a value: outer ones before inner ones, and at equal depth missing keys first."""
     found: list[Problem] = []
     for error in islice(_validator(schema, version).iter_errors(value), _MOST_PROBLEMS):
         found.extend(problems_of(error))
@@ -83,13 +84,13 @@ def _validator(schema: VersionedSchema, version: Version) -> Any:
 
 
 def _items(validator: Any, items: Schema, instance: Any, schema: Schema) -> Iterator[Any]:
-    """The elements of a list, unless there are too many of them, which is told of elsewhere."""
+    """Check the elements of a list, unless it is too long, which the keyword ``maxItems`` reports."""
     if not _is_too_long(instance, schema):
         yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
 
 
 def _unique_items(validator: Any, wanted: bool, instance: Any, schema: Schema) -> Iterator[Any]:
-    """Elements that are there twice, found in a time that grows no faster than the list."""
+    """Check that no element occurs twice, in time linear in the size of the list."""
     del validator
     if not wanted or not isinstance(instance, list) or _is_too_long(instance, schema):
         return
@@ -98,7 +99,7 @@ def _unique_items(validator: Any, wanted: bool, instance: Any, schema: Schema) -
 
 
 def _name(validator: Any, wanted: bool, instance: Any, schema: Schema) -> Iterator[Any]:
-    """What is wrong with a name of the right length."""
+    """Check a name, unless its length is wrong, which other keywords report."""
     del validator
     if wanted and isinstance(instance, str) and 0 < len(instance) <= schema["maxLength"]:
         problem = problem_of_name(instance)
@@ -110,14 +111,14 @@ def _is_too_long(instance: Any, schema: Schema) -> bool:
     return isinstance(instance, list) and len(instance) > schema.get("maxItems", len(instance))
 
 
-#: What is large and wrong is refused without looking at all of it.
+#: Validator that refuses large invalid values without examining all of them.
 _LinearValidator = validators.extend(
     Draft202012Validator, {"items": _items, "uniqueItems": _unique_items, NAME_FORM: _name}
 )
 
 
 def join(path: Iterable[str | int]) -> str:
-    """The JSON path of a place: ``reservations[0].min``."""
+    """Return the JSON path of a place, such as ``reservations[0].min``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
@@ -125,13 +126,13 @@ def join(path: Iterable[str | int]) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in a message, not too long."""
+    """Return a value as JSON for a message, in at most 60 characters."""
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def problems_of(error: Any) -> list[Problem]:
-    """What an error of jsonschema says, in our words."""
+    """Return the problems that an error of jsonschema stands for, in the words of this API."""
     path = join(error.absolute_path)
     if error.validator in ("anyOf", "oneOf") and CHOSEN_BY in error.schema:
         return _of_the_chosen(error, path)
@@ -160,7 +161,7 @@ def _unknown(key: str, known: list[str]) -> str:
 
 
 def _of_the_chosen(error: Any, path: str) -> list[Problem]:
-    """The problems of the one alternative that the value itself names."""
+    """Return the problems of the alternative that the value itself selects."""
     key = error.schema[CHOSEN_BY]
     if not isinstance(error.instance, Mapping):
         return [Problem(path, f"{path or 'body'}: must be a JSON object, not {shown(error.instance)}")]

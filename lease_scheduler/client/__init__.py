@@ -1,4 +1,5 @@
-"""The ``openstack lease ...`` commands: a plug-in of python-openstackclient that speaks to the REST API.
+"""The ``openstack lease ...`` commands: a plug-in of python-openstackclient that talks to the REST API.
 
-It imports nothing of the other rooms, as it runs on the machines of users; what is right and wrong, the API decides.
+It runs on the machines of users, so it imports only values from other packages (``model`` and ``records``). The API
+decides which requests are valid.
 """

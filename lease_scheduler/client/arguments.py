@@ -1,4 +1,4 @@
-"""Texts of the command line, and the values that they become. Whatever is wrong is an ``ArgumentTypeError``."""
+"""Parsers of command line arguments. They raise ``ArgumentTypeError`` for invalid texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from lease_scheduler.model.documents import Document
 
-#: A comma inside a value, as queries have it, is not followed by a key.
+#: A comma between two pairs. Unlike a comma inside a value, such as a query, it is followed by a key.
 _SEPARATOR = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
 _RESOURCE_CLASS = re.compile(r"[A-Z][A-Z0-9_]*")
 _RESOURCE_KEYS = {"vcpus": "VCPU", "memory_mb": "MEMORY_MB", "disk_gb": "DISK_GB"}
@@ -20,14 +20,14 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def positive(text: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
 
 
 def money(text: str) -> float:
-    """A number of at least 0."""
+    """Parse a number of at least 0."""
     try:
         amount = float(text)
     except ValueError:
@@ -38,7 +38,7 @@ def money(text: str) -> float:
 
 
 def key_value(text: str) -> tuple[str, str]:
-    """``key=value``."""
+    """Parse ``key=value``."""
     key, equals, value = text.partition("=")
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"{text} is not of the form key=value")
@@ -46,8 +46,9 @@ def key_value(text: str) -> tuple[str, str]:
 
 
 def node_set(text: str) -> Document:
-    """``count=2,vcpus=4,memory_mb=8192,trait=HW_GPU,exclusive=true,per_host=1,properties=QUERY``, or all of it in JSON.
+    """Parse a node set: a JSON object, or pairs of key and value.
 
+    The pairs look like ``count=2,vcpus=4,memory_mb=8192,trait=HW_GPU,exclusive=true,per_host=1,properties=QUERY``.
     Other keys are names of resource classes.
     """
     if text.startswith("{"):
@@ -73,7 +74,7 @@ def node_set(text: str) -> Document:
 
 
 def reservation(text: str) -> Document:
-    """A reservation as Blazar's clients write it, ``resource_type=physical:host,min=1,max=2``, or all of it in JSON."""
+    """Parse a reservation: ``resource_type=physical:host,min=1,max=2``, as in Blazar's clients, or a JSON object."""
     if text.startswith("{"):
         return _object(text)
     found: Document = {}
@@ -91,14 +92,14 @@ def reservation(text: str) -> Document:
 
 
 def changed_reservation(text: str) -> Document:
-    """What becomes of a reservation, ``id=ID,amount=3``, or all of it in JSON."""
+    """Parse a change of a reservation: ``id=ID,amount=3``, or a JSON object."""
     found = reservation(text)
     if "id" not in found:
         raise argparse.ArgumentTypeError(f"{text} does not say which reservation is meant: id=ID is missing")
     return found
 
 
-#: What Blazar wants to have said, even if it is nothing.
+#: Keys that Blazar requires by resource type, with empty values.
 _RESERVATION_DEFAULTS: Mapping[str, Document] = {
     "physical:host": {"hypervisor_properties": "", "resource_properties": ""},
     "virtual:instance": {"affinity": None, "resource_properties": ""},
@@ -106,9 +107,9 @@ _RESERVATION_DEFAULTS: Mapping[str, Document] = {
 
 
 def server(text: str) -> Document:
-    """A template of servers, ``name=web,image=ID,count=2,network=ID,user_data=FILE``, or all of it in JSON.
+    """Parse a server template: ``name=web,image=ID,count=2,network=ID,user_data=FILE``, or a JSON object.
 
-    With ``volume_gb=20`` they boot from new volumes of the image, with ``volume=ID`` from that one.
+    With ``volume_gb=20``, the servers boot from new volumes made from the image; with ``volume=ID``, from that volume.
     """
     if text.startswith("{"):
         return _object(text)
@@ -145,7 +146,7 @@ def server(text: str) -> Document:
 
 
 def sorting(text: str) -> tuple[str, str]:
-    """``key`` or ``key:asc`` or ``key:desc``."""
+    """Parse ``key``, ``key:asc`` or ``key:desc``."""
     key, _, direction = text.partition(":")
     if direction not in ("", "asc", "desc"):
         raise argparse.ArgumentTypeError(f"{text}: the direction is asc or desc, not {direction}")

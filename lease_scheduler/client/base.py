@@ -1,4 +1,4 @@
-"""What all commands have in common: options of their own, and an answer from the service that is shown."""
+"""Base classes of the commands: each has its options, sends a request to the service, and shows the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lease_scheduler.client import output
 from lease_scheduler.client.rest import LeaseClient
 from lease_scheduler.model.documents import Document
 
-#: Titles of columns, and rows.
+#: Titles of the columns, and the rows.
 Table = tuple[list[str], list[list[Any]]]
 
 
@@ -20,7 +20,7 @@ class _WithOptions(command.Command):
     """A command whose options are added by ``_add_options``."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """The parser of its part of the command line."""
+        """Return the parser of the command's arguments."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         self._add_options(parser)
         return parser
@@ -40,38 +40,38 @@ class ShowCommand(_WithOptions, command.ShowOne, metaclass=abc.ABCMeta):
     """A command that shows one object."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Any:
-        """Ask the service, and show what it answers."""
+        """Send the request, and return the object to show."""
         return output.show(self._answer(self._client, parsed_args))
 
     @abc.abstractmethod
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
-        """The object."""
+        """Send the request, and return the object in the answer."""
 
 
 class ListCommand(_WithOptions, command.Lister, metaclass=abc.ABCMeta):
     """A command that lists objects."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Any:
-        """Ask the service, and show what it answers."""
+        """Send the request, and return the table to show."""
         return self._answer(self._client, parsed_args)
 
     @abc.abstractmethod
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Table:
-        """The objects, as a table."""
+        """Send the request, and return the objects in the answer as a table."""
 
 
 class PlainCommand(_WithOptions, metaclass=abc.ABCMeta):
     """A command that does something and shows nothing."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Have the service do it."""
+        """Send the request."""
         self._do(self._client, parsed_args)
 
     @abc.abstractmethod
     def _do(self, client: LeaseClient, parsed: argparse.Namespace) -> None:
-        """Do it."""
+        """Send the request."""
 
 
 def add_lease(parser: argparse.ArgumentParser) -> None:
-    """The lease that a command is about."""
+    """Add the argument that names a lease."""
     parser.add_argument("lease", metavar="<lease>", help="Lease (name or ID)")

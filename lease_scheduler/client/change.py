@@ -1,4 +1,4 @@
-"""Commands that change the span or the places of a lease."""
+"""Commands that change when and where a lease runs, and commands for held leases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _span(parsed: argparse.Namespace) -> Document:
 
 
 def _change(client: LeaseClient, parsed: argparse.Namespace, action: str, asked: Document) -> Document:
-    """Have a lease changed, or ask what that would come to."""
+    """Change a lease, or ask what the change would come to."""
     if parsed.quote:
         path = f"/leases/{client.find_lease(parsed.lease)}/quote"
         return client.one("POST", path, terms.NEGOTIATION, "quote", {action: asked})
@@ -60,7 +60,7 @@ class ShrinkLease(ShowCommand):
             metavar="<key=value,...>",
             type=arguments.changed_reservation,
             action="append",
-            help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
+            help="Change of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
         terms.add_price_of_change(parser)
         _add_quote(parser)
@@ -106,7 +106,7 @@ class CounterLease(ShowCommand):
             metavar="<key=value,...>",
             type=arguments.changed_reservation,
             action="append",
-            help="What becomes of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
+            help="Change of one of its reservations: id=<id>,amount=1, or JSON; repeat for further ones",
         )
         terms.add_price_of_change(parser)
 

@@ -1,4 +1,4 @@
-"""Commands that ask and change nothing: availability, quote, history, hosts, usage, feed."""
+"""Commands for availability, quotes, history, hosts, usage and the feed. Only a held quote changes anything."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CreateQuote(ShowCommand):
 
 
 def _quote_version(body: Document, parsed: argparse.Namespace) -> str:
-    """The lowest microversion of quotes that has what is wanted."""
+    """Return the lowest microversion of quotes that knows the terms of the lease, and shows the price if wanted."""
     return terms.later(terms.version_of(body), terms.PRICES if parsed.price else "1.6")
 
 
@@ -160,7 +160,7 @@ class ShowUsage(ListCommand):
 
 
 def _steps(found: Document, *, revenue: bool, capacity: bool) -> Table:
-    """A line for each step, with a column for each resource, as spreadsheets want it."""
+    """Return a table for spreadsheets: a line for each step, and a column for each resource class."""
     if capacity:
         steps = found["history"]
     else:

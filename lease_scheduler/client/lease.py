@@ -1,4 +1,4 @@
-"""Commands: make, list, show, change and delete leases."""
+"""Commands that create, list, show, change and delete leases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CreateLease(ShowCommand):
         parser.add_argument(
             "--id",
             metavar="<uuid>",
-            help="ID of the lease, a new UUID: the same command again then makes no second lease",
+            help="ID of the lease, a new UUID; with it, repeating the command creates no second lease",
         )
 
     def _answer(self, client: LeaseClient, parsed: argparse.Namespace) -> Document:
@@ -106,7 +106,7 @@ class SetLease(ShowCommand):
             metavar="<key=value,...>",
             type=arguments.changed_reservation,
             action="append",
-            help="What becomes of one of its reservations: id=<id>,amount=3, or JSON; repeat for further ones",
+            help="Change of one of its reservations: id=<id>,amount=3, or JSON; repeat for further ones",
         )
         parser.add_argument(
             "--if-version",

@@ -1,4 +1,4 @@
-"""Commands of administrators: keep hosts free of leases."""
+"""Commands for administrators, which keep hosts free of leases."""
 
 from __future__ import annotations
 

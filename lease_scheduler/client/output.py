@@ -1,4 +1,4 @@
-"""How answers are shown: columns and rows."""
+"""Columns and rows of answers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ LEASE_COLUMNS = ("id", "name", "kind", "state", "start_date", "end_date")
 
 
 def show(document: Document) -> tuple[list[str], list[Any]]:
-    """Every key of one object, by name."""
+    """Return the keys of one object in alphabetical order, and their values."""
     keys = sorted(document)
     return keys, [_cell(document[key]) for key in keys]
 
 
 def rows(documents: Iterable[Document], columns: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
-    """Some keys of many objects; what an object does not have stays empty."""
+    """Return some keys of many objects as a table. A key that an object does not have leaves its cell empty."""
     titles = [column.replace("_", " ").title().replace("Id", "ID") for column in columns]
     return titles, [[_cell(document.get(column)) for column in columns] for document in documents]
 
 
 def _cell(value: Any) -> Any:
-    """Nested values, which people and programs want in different forms."""
+    """Return a value for a cell. Nested values are wrapped, since people and programs need them in different forms."""
     kind: type[FormattableColumn[Any]]
     if isinstance(value, dict):
         kind = format_columns.DictColumn

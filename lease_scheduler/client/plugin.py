@@ -1,4 +1,4 @@
-"""What OpenStackClient asks of a plug-in (osc-lib, plug-in interface)."""
+"""The names that OpenStackClient expects in a plug-in (osc-lib, plug-in interface)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ DEFAULT_API_VERSION = "1"
 
 
 def make_client(instance: Any) -> LeaseClient:
-    """The client of the API that ``client_manager.lease`` is.
+    """Return the API client that commands find as ``client_manager.lease``.
 
-    :param instance: OpenStackClient's client manager, which has the session and knows region and interface
+    :param instance: OpenStackClient's client manager, which has the session, the region and the interface
     """
     return LeaseClient(
         adapter.Adapter(
@@ -35,7 +35,7 @@ def make_client(instance: Any) -> LeaseClient:
 
 
 def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Add the options that hold for all commands of the plug-in."""
+    """Add the options that are common to all commands of the plug-in."""
     parser.add_argument(
         "--os-lease-api-version",
         metavar="<lease-api-version>",

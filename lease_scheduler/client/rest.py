@@ -1,4 +1,4 @@
-"""Requests to the REST API, each with the lowest microversion that has what it needs."""
+"""Requests to the REST API, each with the lowest microversion that suffices."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SERVICE_TYPE = "reservation"
 
 
 class LeaseClient:
-    """The API of the reservation service.
+    """A client of the reservation service.
 
-    :param http: knows where the service is, and who asks
+    :param http: adapter for the endpoint of the service, authenticated as the user
     """
 
     def __init__(self, http: adapter.Adapter) -> None:
@@ -32,12 +32,12 @@ class LeaseClient:
         body: Document | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> Document:
-        """The answer to a request.
+        """Send a request, and return the JSON object in the answer, or an empty one.
 
-        :param path: below the endpoint, which ends in ``/v1``
+        :param path: path below the endpoint, which ends in ``/v1``
         :param version: microversion
         :param query: parameters; those that are None are left out
-        :raises osc_lib.exceptions.CommandError: the service refuses; the message is what it says, in one line
+        :raises osc_lib.exceptions.CommandError: the service refuses the request; its message is put in one line
         """
         answer = self._ask(method, path, version, body, query, "application/json")
         content = _json(answer)
@@ -52,12 +52,12 @@ class LeaseClient:
         body: Document | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> Document:
-        """The object that the answer to a request has under a key."""
+        """Send a request, and return the object that the answer has under a key."""
         found: Document = self.request(method, path, version, body, query)[key]
         return found
 
     def text(self, path: str, version: str, media_type: str, query: Mapping[str, Any] | None = None) -> str:
-        """A document that is not JSON."""
+        """Return a document that is not JSON."""
         return str(self._ask("GET", path, version, None, query, media_type).text)
 
     def _ask(
@@ -85,9 +85,9 @@ class LeaseClient:
         return answer
 
     def leases(self, version: str, query: Mapping[str, Any], limit: int | None = None) -> list[Document]:
-        """Leases, however many pages they are on.
+        """Return leases from as many pages as necessary.
 
-        :param limit: at most so many
+        :param limit: maximum number of leases; None means all
         """
         found: list[Document] = []
         asked = dict(query)
@@ -100,24 +100,25 @@ class LeaseClient:
             asked["marker"] = found[-1]["id"]
 
     def find_lease(self, name_or_id: str) -> str:
-        """Id of the lease with this name or id.
+        """Return the id of the lease with this name or id.
 
-        :raises osc_lib.exceptions.CommandError: none has the name, or several have
+        :raises osc_lib.exceptions.CommandError: no lease has the name, or several have
         """
         return _one("lease", name_or_id, lambda: self.leases("1.1", {"name": name_or_id}))
 
     def find_series(self, name_or_id: str) -> str:
-        """Id of the series with this name or id.
+        """Return the id of the series with this name or id.
 
-        :raises osc_lib.exceptions.CommandError: none has the name, or several have
+        :raises osc_lib.exceptions.CommandError: no series has the name, or several have
         """
         return _one("series", name_or_id, lambda: list(self.request("GET", "/series", "1.9")["series"]))
 
     def act(self, lease: str, action: str, terms: Document, version: str = "1.7") -> Document:
-        """Have something done with a lease; gives the lease as it is then.
+        """Perform an action on a lease, and return the lease as it is afterwards.
 
         :param lease: name or id
-        :param action: extend, shrink, move, end, cancel, accept or reject
+        :param action: extend, shrink, move, end, cancel, accept, reject or counter
+        :param terms: arguments of the action
         """
         path = f"/leases/{quote(self.find_lease(lease), safe='')}/action"
         return self.one("POST", path, version, "lease", {action: terms})
@@ -147,7 +148,7 @@ def _json(answer: Any) -> Any:
 
 
 def _problem(status: int, content: Any, text: str) -> str:
-    """What the service says, with what would be possible instead."""
+    """Return the message for an error: what the service says, and the alternatives that it names."""
     if not isinstance(content, dict) or "error_message" not in content:
         return " ".join(f"HTTP {status}: {text[:200]}".split())
     message = str(content["error_message"])

@@ -1,4 +1,4 @@
-"""Commands: leases that repeat."""
+"""Commands for series: leases that repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that say what a lease is to be, for all commands that ask for one."""
+"""Options for the terms of a lease, which several commands share."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.records.attributes import ATTRIBUTES
 
 KINDS = ("reservation", "immediate", "deadline", "best-effort")
-#: The microversion that brought prices.
+#: Microversion of prices.
 PRICES = "1.12"
-#: That of counter-offers, prices of changes, and penalties.
+#: Microversion of counter-offers, prices of changes, and penalties.
 NEGOTIATION = "1.15"
 
-#: That of availability with and without preemption.
+#: Microversion of availability with and without preemption.
 PREEMPTION_ADVICE = "1.17"
-#: That of ids that clients choose.
+#: Microversion of ids that clients choose.
 CHOSEN_IDS = "1.18"
-#: That of usage by steps of time.
+#: Microversion of usage by steps of time.
 USAGE_HISTORY = "1.14"
 
-#: That of servers which boot from volumes.
+#: Microversion of servers that boot from volumes.
 _VOLUMES = "1.13"
 
-#: A lease is named by an argument of its own.
+#: The name of a lease has an argument of its own.
 _NAME = next(each for each in ATTRIBUTES if each.name == "name")
 _GIVEN = tuple(each for each in ATTRIBUTES if each.given is not None and each is not _NAME)
 _CHANGED = tuple(each for each in ATTRIBUTES if each.changed is not None and each is not _NAME)
-#: Options whose names are not those of their attributes.
+#: Attributes whose options have other names.
 _OPTIONS = {"extras": "extra"}
 
 _DATE = "UTC, as 2030-01-31T12:00, or with an offset, or now"
@@ -37,7 +37,7 @@ _DURATION = "as 2h30m, 1d, PT2H30M or seconds"
 
 
 def add_terms(parser: argparse.ArgumentParser) -> None:
-    """The options of a new lease."""
+    """Add the arguments of a new lease."""
     parser.add_argument("name", metavar="<name>", help="Name of the lease")
     parser.add_argument("--kind", choices=KINDS, help="Kind of the lease (default: reservation)")
     parser.add_argument(
@@ -69,7 +69,7 @@ def add_terms(parser: argparse.ArgumentParser) -> None:
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
-    """When a lease is."""
+    """Add the options for the times of a lease."""
     parser.add_argument("--start", metavar="<date>", help=f"Start; for a deadline lease, the earliest start ({_DATE})")
     parser.add_argument("--end", metavar="<date>", help="End")
     parser.add_argument("--duration", metavar="<duration>", help=f"Duration ({_DURATION})")
@@ -115,7 +115,7 @@ def add_attributes(parser: argparse.ArgumentParser, *attributes: Attribute) -> N
 
 
 def add_price_of_change(parser: argparse.ArgumentParser) -> None:
-    """What a lease may cost when it is changed."""
+    """Add the option for the maximum price of a changed lease."""
     parser.add_argument(
         "--max-price",
         metavar="<number>",
@@ -124,7 +124,7 @@ def add_price_of_change(parser: argparse.ArgumentParser) -> None:
     )
 
 
-#: Option -> key of the body, and the microversion that brought it.
+#: Key of the body for each option, and the microversion that added it.
 _KEYS = {
     "id": ("id", CHOSEN_IDS),
     "kind": ("kind", "1.2"),
@@ -142,7 +142,7 @@ _KEYS = {
 
 
 def body_of(parsed: argparse.Namespace) -> Document:
-    """The body that the options make; what is not given is not sent."""
+    """Return the body for the options that are given."""
     given = {option: value for option, value in vars(parsed).items() if value is not None}
     body: Document = {key: given[option] for option, (key, _) in _KEYS.items() if option in given}
     for each in (_NAME, *_GIVEN):
@@ -152,18 +152,18 @@ def body_of(parsed: argparse.Namespace) -> Document:
 
 
 def version_of(body: Document) -> str:
-    """The lowest microversion that knows all keys of a new lease, and answers with kind and state."""
+    """Return the lowest microversion that knows all keys of a new lease, and answers with kind and state."""
     from_volumes = [_VOLUMES for server in body.get("servers", ()) if "volume" in server]
     of_attributes = [each.given for each in _GIVEN if each.name in body and each.given is not None]
     return later(*(since for key, since in _KEYS.values() if key in body), *of_attributes, *from_volumes, "1.2")
 
 
 def version_of_change(body: Document) -> str:
-    """The lowest microversion that knows all keys of a change, and answers with kind and state."""
+    """Return the lowest microversion that knows all keys of a change, and answers with kind and state."""
     of_attributes = [each.changed for each in _CHANGED if each.name in body and each.changed is not None]
     return later(*(since for key, since in _KEYS.values() if key in body), *of_attributes, "1.2")
 
 
 def later(*versions: str) -> str:
-    """The last one of microversions."""
+    """Return the latest of some microversions."""
     return max(versions, key=lambda version: [int(part) for part in version.split(".")])

@@ -1,6 +1,6 @@
-"""Who may do what: the rules of oslo.policy, one module a resource.
+"""Access rules for oslo.policy, one module per resource.
 
-A rule is asked with the project of the object concerned as its target; operators override rules in policy.yaml.
+The target of a rule is the project of the object concerned. Operators override rules in policy.yaml.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _MODULES = (
 
 
 def list_rules() -> list[policy.RuleDefault]:
-    """All rules; the entry point for oslo.policy's generators."""
+    """Return all rules. This is the entry point for oslo.policy's generators."""
     return list(chain.from_iterable(module.RULES for module in _MODULES))
 
 
 def register(enforcer: policy.Enforcer) -> None:
-    """Make the rules known to an enforcer that does not know them yet."""
+    """Register the rules that the enforcer does not know yet."""
     for rule in list_rules():
         if rule.name not in enforcer.registered_rules:
             enforcer.register_default(rule)

@@ -1,4 +1,4 @@
-"""The rules of which the others are made."""
+"""Common rules, to which the others refer."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ RULES: tuple[policy.RuleDefault, ...] = (
 
 
 def rule(name: str, check: str, description: str, *operations: str) -> policy.DocumentedRuleDefault:
-    """A rule of the API.
+    """Return a rule of the API.
 
-    :param name: without the leading ``reservation:``
-    :param operations: what it guards, each like ``GET /v1/leases``
+    :param name: name without the leading ``reservation:``
+    :param operations: operations that the rule guards, such as ``GET /v1/leases``
     """
     return policy.DocumentedRuleDefault(
         name=f"reservation:{name}",

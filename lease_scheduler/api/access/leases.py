@@ -12,7 +12,7 @@ RULES = (
     rule(
         "leases:action",
         MEMBER,
-        "Extend, shrink, move, end or cancel a lease; accept or reject one that is held, or ask for another one; ask "
+        "Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms; ask "
         "what a change would cost.",
         "POST /v1/leases/{lease_id}/action",
         "POST /v1/leases/{lease_id}/quote",

@@ -1,1 +1,1 @@
-"""What is done for each route: from a checked request to an answer, one module a resource."""
+"""Handlers of the routes: from a checked request to an answer, one module per resource."""

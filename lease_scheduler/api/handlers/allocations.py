@@ -8,7 +8,7 @@ from lease_scheduler.api.views.host import show_allocation
 
 
 def list_allocations(request: ApiRequest) -> Answer:
-    """One entry for every host."""
+    """List the reservations on every host."""
     found = request.reader.allocations(
         lease_id=request.query.get("lease_id"),
         reservation_id=request.query.get("reservation_id"),
@@ -18,7 +18,7 @@ def list_allocations(request: ApiRequest) -> Answer:
 
 
 def show_allocations(request: ApiRequest) -> Answer:
-    """Those of one host."""
+    """List the reservations on one host."""
     host_id = str(host_named(request)["id"])
     found = request.reader.allocations(
         lease_id=request.query.get("lease_id"),

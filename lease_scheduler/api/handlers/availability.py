@@ -23,7 +23,7 @@ _TRAIT = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 
 
 def show(request: ApiRequest) -> Answer:
-    """Windows in which a reservation of the nodes would be granted, and in which they are free."""
+    """Show when a reservation of the nodes would be granted, and when they are free without preemption."""
     query, now = request.query, request.now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else now
     start = max(start, now)
@@ -86,7 +86,9 @@ def _resources(text: str) -> dict[str, int]:
     for part in filter(None, text.split(",")):
         match = _RESOURCE.fullmatch(part.strip())
         if match is None or not 1 <= int(match[2]) <= MAXIMUM_INTEGER:
-            raise ApiError(400, f'resources: {part} is no amount of a resource class; right is "PCPU:4"', "resources")
+            raise ApiError(
+                400, f'resources: {part} is not an amount of a resource class; right is "PCPU:4"', "resources"
+            )
         found[match[1]] = int(match[2])
     return found
 
@@ -95,5 +97,5 @@ def _traits(text: str) -> list[str]:
     found = sorted({part.strip() for part in text.split(",")} - {""})
     for trait in found:
         if not _TRAIT.fullmatch(trait):
-            raise ApiError(400, f"traits: {trait} is no trait; one has capital letters, digits and _", "traits")
+            raise ApiError(400, f"traits: {trait} is not a trait; use capital letters, digits and _", "traits")
     return found

@@ -11,15 +11,15 @@ from lease_scheduler.api.request import Answer, ApiRequest
 from lease_scheduler.model.documents import Document
 
 _DAY = 86_400
-#: Row of the times at which leases of other projects hold something.
+#: Id and name of the row that shows when leases of other projects hold something.
 _OTHERS = "other projects"
-#: Longest span of one calendar.
+#: Longest span of one calendar, in seconds.
 _MAXIMUM_SPAN = 366 * _DAY
 _LARGEST_INSTANT = 253_402_300_799
 
 
 def show(request: ApiRequest) -> Answer:
-    """Hosts, leases, and who has which host when."""
+    """Show hosts, leases, and which lease has which host when."""
     query, now = request.query, request.now
     start = _instant(query["start"], "start", now) if "start" in query else now - _DAY
     end = _instant(query["end"], "end", now) if "end" in query else start + 7 * _DAY
@@ -43,19 +43,20 @@ def _instant(text: str, field: str, now: int) -> int:
         if len(text) > len(str(_LARGEST_INSTANT)) or int(text) > _LARGEST_INSTANT:
             raise ApiError(400, f"{field}: must be at most {_LARGEST_INSTANT}", field)
         return int(text)
-    # The calendar takes ISO 8601 since it exists, which is longer than leases do.
+    # The calendar accepts ISO 8601 dates at every microversion; leases accept them from 1.2 on.
     return dates.parse_date(text, field, now, V1_2)
 
 
 def _nameless(lease: Document) -> Document:
-    """A lease of another project: that it is there, and nothing of whose it is."""
+    """Return a lease of another project without its name, project and reason."""
     return {**lease, "name": "", "project_id": "", "reason": ""}
 
 
 def private_calendar(found: Document, project_id: str, now: int) -> Document:
-    """The calendar of a project: its leases and the hosts that they are on, and when others keep the site busy.
+    """Return the calendar of one project: its leases with their hosts, and when others keep the site busy.
 
-    The others are one row and no leases: as many bars as there are times at which some of them hold something.
+    All other projects share one row. Instead of their leases, it has one bar for each span of time in which any of
+    these leases holds something.
     """
     own = [lease for lease in found["leases"] if lease["project_id"] == project_id]
     hosts = {host for lease in own for part in (*lease["holdings"], *lease["past"]) for host in part["hosts"]}
@@ -67,7 +68,7 @@ def private_calendar(found: Document, project_id: str, now: int) -> Document:
     ]
     others = {"id": _OTHERS, "name": _OTHERS, "state": "up", "vcpus": 0, "memory_mb": 0}
     return {
-        # What changed since then would have to be told apart for each project; it would also count the changes.
+        # Changes after a revision would have to be tracked by project, and the revision would reveal their number.
         "revision": 0,
         "complete": True,
         "hosts": [host for host in found["hosts"] if host["id"] in hosts] + ([others] if spans else []),
@@ -77,7 +78,7 @@ def private_calendar(found: Document, project_id: str, now: int) -> Document:
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans of time without overlaps or gaps of nothing between them, by their start."""
+    """Return the spans in the order of their starts, merged where they overlap or touch, without empty ones."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:
@@ -88,7 +89,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _busy(start: int, end: int, now: int) -> Document:
-    """A time at which the leases of others hold something, in the form of a lease of which nothing else is known."""
+    """Return a span in which leases of other projects hold something, in the form of a lease without details."""
     holding = {"start": start, "run_start": start, "run_end": end, "end": end, "closing": "shutdown"}
     state = "done" if end <= now else "active" if start <= now else "ready"
     return {

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/calendar; charset=utf-8"
 _DAY = 86_400
-#: How long past leases stay in the feed.
+#: Seconds for which past leases stay in the feed.
 _PAST = 90 * _DAY
 
 
 def show(request: ApiRequest) -> Answer:
-    """Every lease of the caller's project whose times are known, and which did not end long ago."""
-    # Takes long to load, and few ask for a feed.
+    """Return the leases of the caller's project that have a start and an end, and ended at most 90 days ago."""
+    # Imported here because it takes long to load, and few requests are for the feed.
     from icalendar import Calendar
 
     calendar = Calendar()
@@ -38,7 +38,7 @@ def _event(view: Document) -> Event:
 
     event = Event()
     event.add("uid", f"{view['id']}@lease-scheduler")
-    # An event that ends after the last date that can be written must still end after it starts.
+    # Instants after the last possible date are written as that date, but an event must end after it starts.
     start = min(view["start"], LAST - 1)
     event.add("dtstamp", utc(view["updated_at"] or view["created_at"]))
     event.add("dtstart", utc(start))

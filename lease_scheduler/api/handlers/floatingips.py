@@ -10,12 +10,12 @@ from lease_scheduler.model.documents import Document
 
 
 def list_floatingips(request: ApiRequest) -> Answer:
-    """All addresses."""
+    """List all addresses."""
     return Answer({"floatingips": [show_floatingip(each) for each in request.reader.floatingips()]})
 
 
 def create_floatingip(request: ApiRequest) -> Answer:
-    """Take an address into the pool."""
+    """Add an address to the pool."""
     values = request.body
     check_address(values["floating_ip_address"], "floating_ip_address")
     made = request.engine.create_floatingip(request.context(), dict(values))
@@ -23,12 +23,12 @@ def create_floatingip(request: ApiRequest) -> Answer:
 
 
 def show(request: ApiRequest) -> Answer:
-    """One address."""
+    """Show one address."""
     return Answer({"floatingip": show_floatingip(_found(request, request.arguments["floatingip_id"]))})
 
 
 def delete_floatingip(request: ApiRequest) -> Answer:
-    """Take an address out of the pool."""
+    """Remove an address from the pool."""
     address = _found(request, request.arguments["floatingip_id"])
     request.engine.delete_floatingip(request.context(), address["id"])
     return Answer()

@@ -10,12 +10,12 @@ from lease_scheduler.model.documents import Document
 
 
 def list_hosts(request: ApiRequest) -> Answer:
-    """All hosts."""
+    """List all hosts."""
     return Answer({"hosts": [show_host(host) for host in request.reader.hosts()]})
 
 
 def create_host(request: ApiRequest) -> Answer:
-    """Take a host into the pool."""
+    """Add a host to the pool."""
     body = request.body
     if "name" not in body and "id" not in body:
         raise ApiError(403, "Invalid values for host: give its name", "name")
@@ -24,31 +24,31 @@ def create_host(request: ApiRequest) -> Answer:
 
 
 def show(request: ApiRequest) -> Answer:
-    """One host."""
+    """Show one host."""
     return Answer({"host": show_host(host_named(request))})
 
 
 def update_host(request: ApiRequest) -> Answer:
-    """Set and remove capabilities."""
+    """Set and remove capabilities of a host."""
     host = host_named(request)
     values = request.body
     for key in values:
         if key in FACTS or key == "name":
-            raise ApiError(400, f"{key}: is a fact of the host and no capability; it cannot be set", key)
+            raise ApiError(400, f"{key}: is a fact of the host, not a capability; it cannot be set", key)
     request.engine.update_host(request.context(), str(host["id"]), dict(values))
     return Answer({"host": _again(request, str(host["id"]))})
 
 
 def delete_host(request: ApiRequest) -> Answer:
-    """Take a host out of the pool."""
+    """Remove a host from the pool."""
     request.engine.delete_host(request.context(), str(host_named(request)["id"]))
     return Answer()
 
 
 def host_named(request: ApiRequest) -> Document:
-    """The host that the path names.
+    """Return the host that the path names.
 
-    :raises ApiError: 404
+    :raises ApiError: 404, there is no such host
     """
     host_id = request.arguments["host_id"]
     host = request.reader.host(host_id) if host_id.isascii() and host_id.isdigit() and len(host_id) <= 9 else None

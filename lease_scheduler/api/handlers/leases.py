@@ -19,7 +19,7 @@ from lease_scheduler.model.errors import ID_IS_TAKEN
 
 
 def list_leases(request: ApiRequest) -> Answer:
-    """The leases that the caller may see, from microversion 1.1 on page by page."""
+    """List the leases that the caller may see, from microversion 1.1 on page by page."""
     views, following = find_leases(request)
     body: Document = {"leases": [shown(request, view) for view in views]}
     if request.version >= V1_1 and following is not None:
@@ -28,7 +28,7 @@ def list_leases(request: ApiRequest) -> Answer:
 
 
 def create_lease(request: ApiRequest) -> Answer:
-    """Make a lease; one whose id the client has chosen is made once, however often the request is sent."""
+    """Create a lease. If the client has chosen its id and sends the request again, return the lease that was made."""
     made = _made_before(request)
     if made is not None:
         return Answer({"lease": shown(request, made)})
@@ -41,9 +41,9 @@ def create_lease(request: ApiRequest) -> Answer:
 
 
 def _made_before(request: ApiRequest) -> Document | None:
-    """Return the lease that this very request has made before, or None.
+    """Return the lease that the same request has made before, or None.
 
-    :raises ApiError: 409, another request has made a lease with the id that the client has chosen
+    :raises ApiError: 409, a different request has made a lease with the id that the client has chosen
     """
     body = request.raw_body
     if request.problems or "id" not in body:
@@ -55,7 +55,7 @@ def _made_before(request: ApiRequest) -> Document | None:
 
 
 def _take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
-    """Take back the trust of a lease that the same request, sent twice at a time, has made with another one."""
+    """Delete this request's trust if the same request, sent twice at once, has made the lease with another trust."""
     trusts = request.services.trusts
     if trusts is None or lease["trust_id"] is None or lease["request_digest"] is None:
         return
@@ -65,32 +65,32 @@ def _take_back_spare_trust(request: ApiRequest, lease: Document) -> None:
 
 
 def private_queries(request: ApiRequest) -> Document:
-    """Return what a lease document has beside its terms if its queries may ask for private properties of hosts."""
+    """Return the keys of a lease document that say whether its queries may ask for private properties of hosts."""
     return {"sees_private": True} if request.sees_site else {}
 
 
 @contextmanager
 def trusted(request: ApiRequest, lease: Document) -> Iterator[None]:
-    """Give a lease the trust that it needs, and take it back if the lease is refused."""
+    """Give a lease the trust that it needs, and delete the trust if the lease is refused."""
     trusts = request.services.trusts
     if needs_trust(lease) and trusts is not None:
         lease["trust_id"] = trusts.give(request.token)
     try:
         yield
     except RefusedError:
-        # After any other error the lease may have been made.
+        # After any other error, the lease may exist.
         if lease["trust_id"] is not None and trusts is not None:
             trusts.take_back(request.token, lease["trust_id"])
         raise
 
 
 def needs_trust(lease: Document) -> bool:
-    """Whether something is made in the consumer's project: servers, or a group of those that he boots."""
+    """Return whether the service creates something in the project: servers, or a server group for affinity."""
     return bool(lease["servers"]) or any(each.get("affinity") is not None for each in lease["reservations"])
 
 
 def show(request: ApiRequest) -> Answer:
-    """One lease."""
+    """Show one lease."""
     return Answer({"lease": shown(request, request.named)})
 
 
@@ -102,13 +102,13 @@ def update_lease(request: ApiRequest) -> Answer:
 
 
 def delete_lease(request: ApiRequest) -> Answer:
-    """Cancel a lease and take it from the lists."""
-    request.engine.delete_lease(request.context(), request.named["id"], "deleted by its consumer")
+    """Cancel a lease and remove it from lists."""
+    request.engine.delete_lease(request.context(), request.named["id"], "deleted by its project")
     return Answer()
 
 
 def show_history(request: ApiRequest) -> Answer:
-    """Every transition of a lease, with its reason."""
+    """Show every transition of a lease, with its reason."""
     rows = request.reader.history(request.named["id"])
     return Answer(
         {
@@ -126,7 +126,7 @@ def show_history(request: ApiRequest) -> Answer:
 
 
 def list_hosts(request: ApiRequest) -> Answer:
-    """The hosts that each reservation of a lease has."""
+    """List the hosts that each reservation of a lease has."""
     return Answer(
         {
             "hosts": [
@@ -139,12 +139,12 @@ def list_hosts(request: ApiRequest) -> Answer:
 
 
 def act(request: ApiRequest) -> Answer:
-    """Extend, shrink, move, end or cancel a lease; accept or reject one that is held, or ask for another one."""
+    """Extend, shrink, move, end or cancel a lease; accept or reject a held lease, or ask for other terms."""
     ((action, asked),) = request.body.items()
     view, context = request.named, request.context()
     lease_id: str = view["id"]
     if action == "cancel":
-        request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its consumer"))
+        request.engine.delete_lease(context, lease_id, asked.get("reason", "cancelled by its project"))
     elif action == "accept":
         _accept(request)
     elif action == "reject":
@@ -165,7 +165,7 @@ def act(request: ApiRequest) -> Answer:
 
 
 def _accept(request: ApiRequest) -> None:
-    """Take a lease that is held; one that was offered in place of another one is given the trust that it needs."""
+    """Accept a held lease, and give it the trust that it needs if it has none yet."""
     view = request.named
     lease: Document = {
         "servers": view["servers"],
@@ -177,14 +177,14 @@ def _accept(request: ApiRequest) -> None:
         request.engine.accept_lease(request.context(), view["id"])
         return
     if request.caller.project_id != view["project_id"]:
-        problem = "its servers are booted for who accepts it; somebody must do so whose token is of the lease's project"
+        problem = "servers are booted for the user who accepts the lease; use a token of the lease's project"
         raise ApiError(403, f"accept: {problem}", "accept")
     with trusted(request, lease):
         request.engine.accept_lease(request.context(), view["id"], lease["trust_id"])
 
 
 def _counter(request: ApiRequest, asked: Document) -> None:
-    """Other terms for a lease that is held."""
+    """Ask for other terms for a held lease."""
     changes = lease_changes(asked, request.named, request.now, request.version)
     if changes.end_now or not changes.terms:
         raise ApiError(400, "counter: these are the terms that are offered; give others, or accept it", "counter")
@@ -205,14 +205,14 @@ def apply_changes(request: ApiRequest, changes: RequestedChanges) -> None:
 
 
 def shown(request: ApiRequest, view: Document) -> Document:
-    """A lease as the caller may see it."""
+    """Return a lease as the caller may see it."""
     return show_lease(view, request.version, request.may("leases:get_hosts", view["project_id"]))
 
 
 def shown_again(request: ApiRequest, lease_id: str, deleted: bool = False) -> Document:
-    """A lease as it is after a change.
+    """Return a lease as it is after a change.
 
-    :raises ApiError: 404, it has gone meanwhile
+    :raises ApiError: 404, it has been deleted meanwhile
     """
     view = request.reader.lease(lease_id, deleted=deleted)
     if view is None:

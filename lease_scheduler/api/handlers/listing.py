@@ -1,4 +1,4 @@
-"""Which leases a request means, page by page."""
+"""Lists of leases: filters, order and pages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from lease_scheduler.api.microversions import V1_1
 from lease_scheduler.api.request import ApiRequest
 from lease_scheduler.model.documents import Document
 
-#: Filters that the reader knows by the same name.
+#: Query parameters that are filters of the reader with the same name.
 _FILTERS = ("name", "kind", "series_id", "number", "live", "deleted")
 
 
 def wanted_projects(request: ApiRequest, rule: str) -> str | None:
-    """The project whose objects are wanted, none for all of them.
+    """Return the project whose objects are wanted, or None for all projects.
 
-    :param rule: who may see those of all projects
-    :raises ApiError: 403
+    :param rule: access rule for the objects of all projects
+    :raises ApiError: 403, the caller may see only those of their own project
     """
     own = request.caller.project_id
     if request.version < V1_1:
@@ -32,7 +32,7 @@ def wanted_projects(request: ApiRequest, rule: str) -> str | None:
 
 
 def find_leases(request: ApiRequest) -> tuple[list[Document], str | None]:
-    """The leases of one page, and the query of the next page if there is one."""
+    """Return the leases of one page, and the query of the next page or None."""
     query = request.query
     filters: Document = {key: query[key] for key in _FILTERS if key in query}
     project_id = wanted_projects(request, "leases:all_projects")

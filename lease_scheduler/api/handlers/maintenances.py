@@ -1,4 +1,4 @@
-"""Maintenances: leases of administrators that keep hosts free of others."""
+"""Maintenances: leases of administrators that keep hosts free of other leases."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lease_scheduler.api.requests.reservation import maintenance_reservation
 
 
 def list_maintenances(request: ApiRequest) -> Answer:
-    """All maintenances."""
+    """List all maintenances."""
     views = request.reader.leases({"maintenance": True})
     return Answer({"maintenances": [shown(request, view) for view in views]})
 
 
 def create_maintenance(request: ApiRequest) -> Answer:
-    """Keep hosts free for a while; leases that have not begun there are moved elsewhere."""
+    """Keep hosts free for some time. Leases on them that have not started are moved elsewhere."""
     body = request.body
     times = {key: body[key] for key in ("name", "start_date", "end_date", "duration") if key in body}
     lease = new_lease(times, (), request.caller, request.now, request.version)

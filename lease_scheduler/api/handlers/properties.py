@@ -8,7 +8,7 @@ from lease_scheduler.api.schemas.reservations import HOST
 
 
 def list_properties(request: ApiRequest) -> Answer:
-    """Every property that some host has."""
+    """List the properties of all hosts."""
     found = [each for each in request.reader.host_properties() if request.query.get("all") or not each["private"]]
     if request.query.get("detail"):
         shown = [

@@ -15,12 +15,12 @@ from lease_scheduler.api.views.alternatives import show_alternatives
 from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind
 
-#: Kinds whose place is known at once and may lie ahead.
+#: Kinds of leases that can be held. Their place is known at once and may be in the future.
 _MAY_BE_HELD = tuple(kind.value for kind in LeaseKind if kind.may_be_held)
 
 
 def create_quote(request: ApiRequest) -> Answer:
-    """Plan a lease, tell about it, and forget it or hold it, or others in its place, for the caller."""
+    """Show what a lease would come to. If asked to, hold the lease or counter-offers for the caller."""
     lease = new_lease(request.raw_body, request.problems, request.caller, request.now, request.version)
     lease |= private_queries(request)
     for key in ("counter_offers", "flexibility"):
@@ -54,7 +54,7 @@ def _held(request: ApiRequest, lease: Document) -> Document:
 
 
 def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
-    """Offers each of which has a trust of its own, as a trust ends with its lease; spare ones are taken back."""
+    """Ask for offers with one trust each, since a trust ends with its lease, and delete the unused trusts."""
     trusts, given = request.services.trusts, list[str]()
     if trusts is None:
         return request.engine.offer_lease(request.context(), lease)
@@ -64,7 +64,7 @@ def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
         lease["trust_id"], lease["counter_trusts"] = given[0], given[1:]
         found = request.engine.offer_lease(request.context(), lease)
     except (ApiError, RefusedError):
-        # After any other error there may be offers.
+        # After any other error, offers may exist.
         for trust_id in given:
             trusts.take_back(request.token, trust_id)
         raise
@@ -76,7 +76,7 @@ def _offered_with_trusts(request: ApiRequest, lease: Document) -> Document:
 
 
 def _flexibility(request: ApiRequest, asked: Document) -> Document:
-    """How far the caller would go from his terms, in instants and seconds."""
+    """Return how far counter-offers may be from the requested terms, in instants and seconds."""
     found: Document = {}
     if "latest_start" in asked:
         field = "flexibility.latest_start"
@@ -89,14 +89,14 @@ def _flexibility(request: ApiRequest, asked: Document) -> Document:
 
 
 def quote_change(request: ApiRequest) -> Answer:
-    """What a change of a lease would come to; nothing of it is kept."""
+    """Show what a change of a lease would come to, and change nothing."""
     ((action, asked),) = request.body.items()
     if action == "change":
         changes = lease_changes(asked, request.named, request.now, request.version)
     else:
         changes = span_changes(action, asked, request.named, request.now, request.version)
     if changes.end_now:
-        raise ApiError(400, f"{action}: the lease would be over; that needs no quote", action)
+        raise ApiError(400, f"{action}: this ends the lease now, which needs no quote", action)
     found = request.engine.quote_change(
         request.context(), request.named["id"], changes.terms | private_queries(request)
     )

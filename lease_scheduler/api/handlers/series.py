@@ -17,13 +17,13 @@ from lease_scheduler.model.lease import LeaseKind
 
 
 def list_series(request: ApiRequest) -> Answer:
-    """The series of the caller's project; an administrator sees those of all projects."""
+    """List the series of the caller's project, or those of all projects for an administrator."""
     project_id = None if request.may("leases:all_projects") else request.caller.project_id
     return Answer({"series": [_shown(series) for series in request.reader.series(project_id)]})
 
 
 def create_series(request: ApiRequest) -> Answer:
-    """Make the leases of a series; some of them may be refused."""
+    """Create the leases of a series. Some of them may be refused."""
     body = request.body
     try:
         lease = new_lease(body["lease"], (), request.caller, request.now, request.version) | private_queries(request)
@@ -57,7 +57,7 @@ def create_series(request: ApiRequest) -> Answer:
 
 
 def _made(request: ApiRequest, series: Document) -> Document:
-    """Have the leases made, each with a trust of its own if it needs one: a trust ends with its lease."""
+    """Have the leases created, with one trust each if they need any, since a trust ends with its lease."""
     trusts, starts = request.services.trusts, series["starts"]
     if trusts is None or not needs_trust(series["lease"]):
         return request.engine.create_series(request.context(), series)
@@ -67,7 +67,7 @@ def _made(request: ApiRequest, series: Document) -> Document:
             given[start] = trusts.give(request.token)
         made = request.engine.create_series(request.context(), {**series, "trusts": list(given.values())})
     except (ApiError, RefusedError):
-        # After any other error leases may have been made.
+        # After any other error, leases may exist.
         for trust_id in given.values():
             trusts.take_back(request.token, trust_id)
         raise
@@ -77,14 +77,14 @@ def _made(request: ApiRequest, series: Document) -> Document:
 
 
 def show(request: ApiRequest) -> Answer:
-    """One series and the ids of its leases."""
+    """Show one series and the ids of its leases."""
     series = request.named
     leases = request.reader.leases({"series_id": series["id"]})
     return Answer({"series": {**_shown(series), "leases": [lease["id"] for lease in leases]}})
 
 
 def delete_series(request: ApiRequest) -> Answer:
-    """End a series; its leases that have not begun are deleted."""
+    """End a series, and delete its leases that have not started."""
     series_id: str = request.named["id"]
     request.engine.delete_series(request.context(), series_id)
     return Answer()

@@ -17,26 +17,26 @@ _DAY = 86_400
 _MONTH = 30 * _DAY
 _MISSED = ("undercharged", "rejected", "rejected_by_user")
 
-#: Words for lengths of steps.
+#: Named lengths of steps, in seconds.
 _INTERVALS = {"day": _DAY, "hour": 3_600}
 
-#: Most steps of one answer: three years of days, six weeks of hours.
+#: Maximum number of steps in one answer: three years of days, or six weeks of hours.
 _MAXIMUM_STEPS = 1_100
 
 
 def show(request: ApiRequest) -> Answer:
-    """Node-hours and resource-hours of one project or of all, and what was earned from them."""
+    """Show node-hours, resource-hours and revenue of one project or of all projects."""
     query, now = request.query, request.now
     project_id = wanted_projects(request, "usage:all_projects")
     end = dates.parse_date(query["end"], "end", now, request.version) if "end" in query else now
     start = dates.parse_date(query["start"], "start", now, request.version) if "start" in query else end - _MONTH
     if end <= max(0, start):
         raise ApiError(400, "end: must be later than start", "end")
-    # Before, there was nothing.
+    # There are no leases before the epoch.
     start = max(0, start)
     step = _step(query["interval"], start, end) if "interval" in query else None
     rows = request.reader.usage(project_id, start, end, now, step)
-    # What is over in this very second counts, unless somebody says where to end.
+    # Without an explicit end, leases that ended in the present second count too.
     until = end if "end" in query else end + 1
     money: list[Document] = []
     if request.version >= V1_12:
@@ -81,7 +81,7 @@ def _step(interval: str, start: int, end: int) -> int:
 
 
 def _grouped(rows: Iterable[Document], key: str) -> defaultdict[Any, list[Document]]:
-    """Rows by what they have under a key."""
+    """Return the rows by their value for a key."""
     found: defaultdict[Any, list[Document]] = defaultdict(list)
     for row in rows:
         found[row[key]].append(row)
@@ -98,7 +98,7 @@ def _project(project_id: str, rows: list[Document]) -> Document:
 
 
 def _add_delays(kinds: Document, delays: Iterable[Document]) -> None:
-    """Tell of each kind how many leases of a project were done and how long they had waited."""
+    """Add to each kind how many leases of a project were done, and how long they had waited."""
     known = {row["kind"]: row for row in delays}
     for kind in sorted(known.keys() - kinds.keys()):
         kinds[kind] = _hours([])
@@ -111,7 +111,7 @@ def _add_delays(kinds: Document, delays: Iterable[Document]) -> None:
 
 
 def _history(rows: list[Document], money: list[Document], end: int, step: int) -> list[Document]:
-    """The steps in which a project used something, or in which something was earned or missed."""
+    """Return the steps in which a project used something, or in which revenue was earned or missed."""
     used, earned = _grouped(rows, "start"), _grouped(money, "start")
     return [
         {
@@ -125,7 +125,7 @@ def _history(rows: list[Document], money: list[Document], end: int, step: int) -
 
 
 def _in_all(entry: Document, rows: list[Document]) -> Document:
-    """A step of all projects together, and what there was to be used."""
+    """Return a step of all projects together, with the capacity of the pool."""
     return {
         "start": dates.iso_date(entry["start"]),
         "end": dates.iso_date(entry["end"]),
@@ -135,7 +135,7 @@ def _in_all(entry: Document, rows: list[Document]) -> Document:
 
 
 def _revenue(rows: Sequence[Document]) -> Document:
-    """What was earned, and what was missed and why."""
+    """Return the revenue: what was earned, and what was missed, by reason."""
     earned, *missed = (round(sum(row[name] for row in rows), 6) for name in ("earned", *_MISSED))
     return {
         "earned": float(earned),
@@ -144,7 +144,7 @@ def _revenue(rows: Sequence[Document]) -> Document:
 
 
 def _add_breaches(project: Document, rows: list[Document]) -> None:
-    """Terms that were not kept, by kind, and what remains of what was earned."""
+    """Add the breaches by kind, the penalties, and the revenue after penalties."""
     project["breaches"] = {
         row["kind"]: {
             "count": row["count"],

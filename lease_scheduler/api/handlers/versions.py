@@ -9,17 +9,17 @@ from lease_scheduler.model.documents import Document
 
 
 def list_versions(request: ApiRequest) -> Answer:
-    """Every version of the interface."""
+    """List the versions of the interface."""
     return Answer({"versions": [_version(request)]})
 
 
 def show_version(request: ApiRequest) -> Answer:
-    """The version that the path names."""
+    """Show the version that the path names."""
     return Answer({"version": _version(request)})
 
 
 def show_openapi(request: ApiRequest) -> Answer:
-    """The interface of the requested microversion in OpenAPI."""
+    """Show the OpenAPI description of the requested microversion."""
     return Answer(describe(request.services.routes, request.version, request.base_url))
 
 

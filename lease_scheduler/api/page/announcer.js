@@ -1,4 +1,4 @@
-/** Tells screen readers what has changed, not more often than one can listen to. */
+/** Announces changes to screen readers, no more often than people can listen. */
 
 import { plural } from "./format.js";
 
@@ -11,17 +11,17 @@ export class Announcer {
   #timer = null;
   #last = -Infinity;
 
-  /** @param {HTMLElement} region with aria-live="polite" */
+  /** @param {HTMLElement} region element with aria-live="polite" */
   constructor(region) {
     this.#region = region;
   }
 
-  /** Say something at once, in answer to what somebody did. */
+  /** Announce a text at once, in answer to an action of the user. */
   say(text) {
     this.#region.textContent = text;
   }
 
-  /** Say in which state a lease is now, together with others that change meanwhile. */
+  /** Announce the new state of a lease, together with other leases that change before the next announcement. */
   changed(lease) {
     this.#waiting.set(lease.id, lease);
     if (this.#timer === null) {

@@ -1,10 +1,10 @@
-/** The view that tells when nodes can be had: with preemption of others, and without. */
+/** The view that shows when nodes are available, with and without preemption of other leases. */
 
 import { getJson } from "./connection.js";
 import { make, table } from "./elements.js";
 import { number, shortInstant } from "./format.js";
 
-/** More stretches of time than this are not listed. */
+/** Maximum number of windows that are listed. */
 const LISTED = 50;
 
 const seconds = (text) => (text === null ? null : Date.parse(text) / 1000);
@@ -15,7 +15,7 @@ function preempted(kinds) {
   return texts.join(", ") || "none";
 }
 
-/** One of the two answers: from when on, and in which stretches of time. */
+/** One of the two answers: the earliest start, and the windows. */
 function answer(title, found, withKinds) {
   const heads = ["From", "Until", "Nodes", ...(withKinds ? ["Preempted"] : [])];
   const rows = found.windows.slice(0, LISTED).map((window) => [
@@ -30,7 +30,7 @@ function answer(title, found, withKinds) {
     "section", "",
     make("h3", title),
     make("p", first),
-    ...(rows.length ? [table("Stretches of time; UTC", heads, rows)] : []),
+    ...(rows.length ? [table("Times are UTC", heads, rows)] : []),
     ...(more > 0 ? [make("p", `${number(more)} more, later ones.`)] : []),
   );
 }
@@ -40,7 +40,7 @@ export class Availability {
   #answer;
   #asked = 0;
 
-  /** @param {HTMLElement} section has a form and an element of the class answer */
+  /** @param {HTMLElement} section element with a form and an element of class answer */
   constructor(section) {
     this.#form = section.querySelector("form");
     this.#answer = section.querySelector(".answer");
@@ -62,13 +62,13 @@ export class Availability {
       const { availability } = await getJson(`v1/availability?${query}`);
       shown = [
         answer("As a reservation, which may preempt others", availability, true),
-        answer("Without preempting anybody", availability.free, false),
+        answer("Without preempting other leases", availability.free, false),
       ];
     } catch (error) {
       shown = [make("p", error.status ? error.message : "The server does not answer.")];
       shown[0].className = "refused";
     }
-    // An older question may be answered later.
+    // The answer to an older request may come later.
     if (number !== this.#asked) return;
     this.#answer.replaceChildren(...shown);
     this.#answer.removeAttribute("aria-busy");

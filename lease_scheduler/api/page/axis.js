@@ -1,10 +1,10 @@
-/** The axis of time: which instants get a line and a label at which zoom. */
+/** The time axis: which instants have a line and a label, depending on the zoom. */
 
 import { DAY, date, month, timeOfDay, weekday } from "./format.js";
 
 const STEPS = [60, 300, 900, 1800, 3600, 7200, 10800, 21600, 43200, DAY, 2 * DAY, 7 * DAY];
 const MONTHS = [1, 3, 6, 12];
-/** 5 January 1970 was a Monday; weeks begin there. */
+/** Start of the first week: 5 January 1970, a Monday. */
 const MONDAY = 4 * DAY;
 const MONTH = 30.4 * DAY;
 
@@ -19,7 +19,7 @@ function* months(start, end, step) {
   index -= index % step;
   for (; ; index += step) {
     const at = Date.UTC(0, index) / 1000;
-    // Date.UTC takes the years 0 to 99 for 1900 to 1999, so the year is set by itself.
+    // Date.UTC reads the years 0 to 99 as 1900 to 1999, so the year is set separately.
     const exact = new Date(at * 1000).setUTCFullYear(Math.floor(index / 12), index % 12, 1) / 1000;
     if (exact >= end) return;
     yield exact;
@@ -27,12 +27,12 @@ function* months(start, end, step) {
 }
 
 /**
- * Lines and labels for a stretch of time.
+ * Lines and labels for a time range.
  * @param {number} start s
  * @param {number} end s
- * @param {number} perPixel seconds in a pixel
- * @returns {{minor: {at: number, label: string}[], major: {at: number, label: string}[]}} instants of the two tiers,
- *   from the last one before the start
+ * @param {number} perPixel seconds per pixel
+ * @returns {{minor: {at: number, label: string}[], major: {at: number, label: string}[]}} instants of the two tiers;
+ *   the first one of each is at or before the start
  */
 export function ticks(start, end, perPixel) {
   const room = 64 * perPixel;

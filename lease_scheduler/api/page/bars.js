@@ -1,17 +1,20 @@
 /**
- * Paints blocks. The colour says the kind; how it is filled says the state: pale without edge is past, full is now,
- * nearly empty with an edge is planned, with a dashed edge the return of a suspended lease; hatching is resuming,
- * suspending or shutting down, with upright lines an offer that nobody has accepted yet; a dotted line is a suspended lease whose state is kept on that host.
+ * Paints blocks. The colour shows the kind, and the filling shows the state:
+ * - pale without edge: past
+ * - full: now
+ * - nearly empty with an edge: planned; with a dashed edge, the return of a suspended lease
+ * - hatched: resuming, suspending or shutting down; with upright lines, an offer that is not accepted yet
+ * - dotted line: a suspended lease whose state is kept on that host
  */
 
 import { groupOf, isOffered } from "./model.js";
 
-/** Smaller than this, px, a box has no edge and no hatching. */
+/** Smallest width and height of a box with an edge and hatching, px. */
 const EDGED = 4;
 const LETTER_HEIGHT = 13;
 const LEAST_LETTERS = 26;
 
-/** Past, present or future of a piece. */
+/** Whether a piece is past, now or ahead. */
 export function toneOf(lease, piece, now) {
   const group = groupOf(lease);
   if (piece.end <= now || group === "past") return "past";
@@ -20,21 +23,21 @@ export function toneOf(lease, piece, now) {
 }
 
 /**
- * Paint a rectangle as a piece.
+ * Paint a piece.
  * @param {CanvasRenderingContext2D} context
  * @param {Palette} palette
  * @param {{lease: object, phase: string, tone: string}} what
  * @param {number[]} box x, y, width, height
  */
 export function paintPiece(context, palette, { lease, phase, tone }, [x, y, width, height]) {
-  // Too small for an edge: the colour has to be stronger.
+  // Without an edge, the colour has to be stronger.
   const small = height < EDGED || width < EDGED;
   context.fillStyle = palette.fill(lease, small && tone === "ahead" ? "small" : tone);
   context.fillRect(x, y, width, height);
   const hatching = phase === "run" && isOffered(lease) ? "offered" : phase;
   if (hatching === "run") return;
   const edge = palette.edge(lease.kind);
-  // Too small for a hatching: dark, so that one sees that something is going on.
+  // Where there is no room for hatching, a dark colour shows that an operation is in progress.
   context.fillStyle = small ? edge : palette.hatch(hatching, edge);
   context.globalAlpha = tone === "now" ? 1 : small ? 0.35 : 0.6;
   context.fillRect(x, y, width, height);
@@ -54,7 +57,7 @@ export function paintEdge(context, palette, lease, [x, y, width, height], tone) 
   if (dashed) context.setLineDash([]);
 }
 
-/** Paint the name of a lease into its box if there is room, shortened if need be. */
+/** Paint the name of a lease into its box if there is room, shortened if necessary. */
 function paintName(context, palette, widths, lease, [x, y, width, height], tone) {
   const room = width - 10;
   if (height < LETTER_HEIGHT || room < LEAST_LETTERS) return;
@@ -66,14 +69,14 @@ function paintName(context, palette, widths, lease, [x, y, width, height], tone)
   context.fillText(text, x + 5, y + height / 2 + 0.5);
 }
 
-/** Top and height of what is in the middle: one row where rows are high enough for letters, else everything. */
+/** Top and height of the area for the name: the middle row if rows are high enough for letters, else everything. */
 function middle(frame, top, bottom) {
   if (frame.rowHeight < LETTER_HEIGHT || bottom - top < 2 * frame.rowHeight) return [top, bottom - top];
   const row = frame.firstRow + Math.floor(((top + bottom) / 2 - frame.y(frame.firstRow)) / frame.rowHeight);
   return [frame.y(row), frame.rowHeight];
 }
 
-/** Paint where one row of a block ends and the next one begins. */
+/** Paint the lines between the rows of a block. */
 function paintRowLines(context, palette, frame, block, left, right) {
   context.fillStyle = palette.surface;
   context.globalAlpha = 0.25;
@@ -84,7 +87,7 @@ function paintRowLines(context, palette, frame, block, left, right) {
   context.globalAlpha = 1;
 }
 
-/** Paint where suspended leases are kept, as dotted lines at the foot of the rows. */
+/** Paint where the state of suspended leases is kept, as dotted lines at the foot of the rows. */
 export function paintSaved(context, palette, frame, saved) {
   const thick = frame.rowHeight >= 14 ? 3 : frame.rowHeight >= 8 ? 2 : 1;
   context.lineWidth = thick;
@@ -108,8 +111,8 @@ export function paintSaved(context, palette, frame, saved) {
 }
 
 /**
- * Rectangle of a block on the canvas, none if it is out of sight.
- * @returns {number[]|null} x, y, width, height; not cut off at the sides
+ * Rectangle of a block on the canvas, or null if it is out of sight.
+ * @returns {number[]|null} x, y, width, height; not clipped at the left and right
  */
 export function boxOf(block, frame) {
   const x = frame.x(block.start);
@@ -123,14 +126,14 @@ export function boxOf(block, frame) {
   const lane = height / block.lanes;
   const y = frame.snap(top + block.lane * lane);
   const below = frame.snap(top + (block.lane + 1) * lane) - (block.lanes > 1 && lane >= 4 ? 1 : 0);
-  // A gap between a lease and the next one on the same hosts, where there is room for it.
+  // Leave a gap to the next lease on the same hosts if there is room for one.
   const width = right - x > 6 ? right - x - 1 : Math.max(right - x, 1);
   return [x, y, width, Math.max(below - y, 1)];
 }
 
 /**
  * Paint all blocks that are in sight.
- * @returns {number} how many they were
+ * @returns {number} number of painted blocks
  */
 export function paintBlocks(context, palette, frame, blocks) {
   const widths = frame.widths;
@@ -158,7 +161,7 @@ export function paintBlocks(context, palette, frame, blocks) {
       if (until <= from) continue;
       const tone = toneOf(lease, piece, frame.now);
       paintPiece(context, palette, { lease, phase: piece.phase, tone }, [from, y, until - from, height]);
-      // Pieces of one tone have one edge around them, and the name stands in the longest run.
+      // Consecutive pieces with the same tone share one edge, and the longest run has the name.
       if (last && last.tone === tone) last.until = until;
       else {
         if (last) paintEdge(context, palette, lease, [last.from, y, last.until - last.from, height], last.tone);
@@ -169,7 +172,7 @@ export function paintBlocks(context, palette, frame, blocks) {
     if (last) paintEdge(context, palette, lease, [last.from, y, last.until - last.from, height], last.tone);
     if (block.rows > 1 && frame.rowHeight >= 10) paintRowLines(context, palette, frame, block, left, right);
     if (first) {
-      // The name stands in the middle of what is in sight.
+      // The name is in the middle of the visible part.
       const from = Math.max(first.from, frame.left);
       const [top, high] = middle(frame, Math.max(y, frame.top), Math.min(y + height, frame.height));
       const seen = [from, top, Math.min(first.until, frame.width) - from, high];

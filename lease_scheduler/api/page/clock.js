@@ -1,11 +1,11 @@
 /**
- * The server's clock between two answers. It may run faster than real time, so its speed is taken from the last two
- * answers. The server tells whole seconds: a small difference to real time is rounding, not speed.
+ * The server's clock between two answers. It may run faster than real time, so its speed is computed from the last two
+ * answers. The server sends whole seconds: a small difference from real time is rounding, not speed.
  */
 
-/** How far, in real milliseconds, the clock is carried on without a new answer. */
+/** Real milliseconds for which the clock goes on without a new answer. */
 const CARRY_MS = 6000;
-/** The second that rounding hides, and half of one for answers that take their time. */
+/** Seconds of difference that are not speed: one for rounding, and half of one for slow answers. */
 const ROUNDING = 1.5;
 
 export class Clock {
@@ -14,9 +14,9 @@ export class Clock {
   #rate = 1;
 
   /**
-   * Take the instant of an answer.
-   * @param {number} now instant that the server told, s
-   * @param {number} at when the answer came, ms of performance.now()
+   * Set the clock from an answer.
+   * @param {number} now the server's instant in the answer, s
+   * @param {number} at when the answer arrived, ms of performance.now()
    */
   take(now, at) {
     if (this.#told && at > this.#told.at) {
@@ -26,18 +26,18 @@ export class Clock {
     }
     this.#told = { now, at };
     const shown = this.now(at);
-    // A clock that is ahead by less than the rounding is right, and does not go back.
+    // A clock that is ahead by less than the rounding is not set back.
     const right = this.#rate === 1 && shown !== null && shown >= now && shown - now <= ROUNDING;
     this.#shown = { now: right ? shown : now, at };
   }
 
-  /** The server's instant, s, at the given real one, ms; none before the first answer. */
+  /** The server's instant, s, at a real one, ms of performance.now(), or null before the first answer. */
   now(at = performance.now()) {
     if (!this.#shown) return null;
     return this.#shown.now + (Math.min(at - this.#shown.at, CARRY_MS) / 1000) * this.#rate;
   }
 
-  /** Server seconds in a real second. */
+  /** Server seconds per real second. */
   get rate() {
     return this.#rate;
   }

@@ -1,4 +1,4 @@
-/** Which columns the tables of leases have. */
+/** Columns of the tables of leases. */
 
 import { duration, number, shortInstant } from "./format.js";
 import { remaining } from "./model.js";
@@ -22,10 +22,10 @@ const instant = (key, label) => ({
   key, label, numeric: true, value: (lease) => lease[key], text: (lease) => shortInstant(lease[key]),
 });
 
-/** First instant from which a lease holds hosts, if it is planned. */
+/** Start of the first holding of a lease, or null if none is planned. */
 const planned = (lease) => lease.holdings[0]?.start ?? null;
 
-/** Columns of all leases. */
+/** Columns of the table of all leases. */
 export const LEASE_COLUMNS = [
   name, kind, state, project, nodes, instant("start", "Start"), instant("end", "End"), instant("deadline", "Deadline"),
   instant("submitted", "Submitted"),

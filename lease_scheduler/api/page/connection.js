@@ -1,9 +1,9 @@
-/** The talk with the server: polls for changes, backs off on errors, asks for a token when one is needed. */
+/** The connection to the server: polls for changes, backs off on errors, asks for a token when one is needed. */
 
 const POLL_MS = 2000;
 const LONGEST_WAIT_MS = 30000;
 const TIMEOUT_MS = 20000;
-/** A complete answer now and then, because a change does not tell of hosts that are gone. */
+/** Interval of complete answers, which are necessary because changes do not include hosts that were removed. */
 const COMPLETE_EVERY_MS = 300000;
 const TOKEN_KEY = "lease-scheduler.token";
 
@@ -11,8 +11,8 @@ const TOKEN_KEY = "lease-scheduler.token";
 export class ServerError extends Error {
   /**
    * @param {number} status HTTP status
-   * @param {string} message what the server said
-   * @param {number} wait seconds that it asks to wait, 0 if it does not
+   * @param {string} message message of the server
+   * @param {number} wait seconds to wait before the next request, as the server asks for; 0 if it does not
    */
   constructor(status, message, wait) {
     super(message);
@@ -21,14 +21,14 @@ export class ServerError extends Error {
   }
 }
 
-/** The token of this browser tab; without one, the word that a server without authentication takes. */
+/** The token of this browser tab, or null. */
 export const token = () => sessionStorage.getItem(TOKEN_KEY);
 
 /**
  * Get JSON from the server.
  * @param {string} path relative to the page
- * @throws {ServerError} it refused
- * @throws {TypeError|DOMException} it did not answer
+ * @throws {ServerError} the server refused the request
+ * @throws {TypeError|DOMException} the server did not answer
  */
 export async function getJson(path) {
   const response = await fetch(path, {
@@ -65,7 +65,7 @@ export class Connection {
   status = { state: "loading", message: "", retryAt: null };
 
   /**
-   * @param {(answer: object, at: number) => void} onAnswer body and when it came, ms of performance.now()
+   * @param {(answer: object, at: number) => void} onAnswer gets a body and when it arrived, ms of performance.now()
    * @param {(status: {state: string, message: string, retryAt: number|null}) => void} onStatus
    */
   constructor(onAnswer, onStatus) {
@@ -77,7 +77,7 @@ export class Connection {
   }
 
   /**
-   * Ask for another stretch of time; the server chooses one as long as none is set.
+   * Ask for another time range. Before the first call, the server chooses one.
    * @param {number} start s
    * @param {number} end s
    */
@@ -87,7 +87,7 @@ export class Connection {
     else if (this.status.state === "live") this.#schedule(150);
   }
 
-  /** Keep a token for this tab (none: forget it) and try with it. */
+  /** Keep a token for this tab and poll with it; null deletes the kept token. */
   setToken(value) {
     if (value) sessionStorage.setItem(TOKEN_KEY, value);
     else sessionStorage.removeItem(TOKEN_KEY);
@@ -95,7 +95,7 @@ export class Connection {
     this.poll();
   }
 
-  /** Ask now. */
+  /** Poll now. */
   async poll() {
     if (this.#busy) {
       this.#again = true;
@@ -128,7 +128,7 @@ export class Connection {
     if (since !== null) query.set("since", since);
     let answer = await getJson(`v1/calendar?${query}`);
     if (since !== null && answer.revision < since) {
-      // Another database than before: what was merged so far does not belong to it.
+      // A smaller revision means that the server has another database, so a complete answer is necessary.
       query.delete("since");
       answer = await getJson(`v1/calendar?${query}`);
     }
@@ -140,7 +140,7 @@ export class Connection {
 
   #fail(error) {
     if (error instanceof ServerError && error.status === 401) {
-      this.#setStatus("token", token() ? "The server does not take this token." : "");
+      this.#setStatus("token", token() ? "The server does not accept this token." : "");
       return;
     }
     const asked = error instanceof ServerError ? error.wait * 1000 : 0;
@@ -154,7 +154,7 @@ export class Connection {
   #schedule(wait) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      // Nobody looks: the next poll comes when somebody does.
+      // While the page is hidden there are no polls; the next one comes when it is visible.
       if (!document.hidden) this.poll();
     }, wait);
   }

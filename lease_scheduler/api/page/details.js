@@ -5,16 +5,16 @@ import { definitions, make, table } from "./elements.js";
 import { duration, longInstant, number, plural, shortInstant, spell } from "./format.js";
 import { isOffered, remaining } from "./model.js";
 
-/** As wide as this the panel stands beside the view; narrower it covers everything. */
+/** Windows in which the panel is beside the view. In narrower ones it covers the view. */
 const BESIDE = "(min-width: 56rem)";
-/** More hosts than this are folded away. */
+/** Maximum number of hosts that are shown unfolded. */
 const OPEN_HOSTS = 12;
 
 const CLOSING = { suspend: "suspended after that", shutdown: "shut down after that", kill: "switched off after that" };
-/** Keys of a reservation that say nothing to people or stand elsewhere. */
+/** Keys of a reservation that are of no use to people, or shown elsewhere. */
 const HIDDEN = new Set(["id", "lease_id", "created_at", "updated_at", "hosts", "terms", "resource_type", "status"]);
 
-/** How many VMs each host has, by the order of the hosts. */
+/** Name and number of VMs of each host, in the order of the hosts. */
 function perHost(hosts, model) {
   const counts = new Map();
   for (const id of hosts) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -37,8 +37,8 @@ export class Details {
 
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void}} parts onShow brings a
-   *   lease into the sight of the timeline
+   * @param {{model: Model, now: () => number, onShow: (id: string) => void, onClose: () => void}} parts onShow scrolls
+   *   the timeline to a lease
    */
   constructor(dialog, { model, now, onShow, onClose }) {
     this.#dialog = dialog;
@@ -65,7 +65,7 @@ export class Details {
     });
   }
 
-  /** Open the panel for a lease and go there. */
+  /** Open the panel for a lease, and move the focus to it. */
   open(lease) {
     if (this.id === null) this.#opener = document.activeElement;
     if (!this.#dialog.open) {
@@ -81,7 +81,7 @@ export class Details {
     this.#title.focus();
   }
 
-  /** Close the panel and go back to where it was opened. */
+  /** Close the panel, and move the focus back to where it was. */
   close() {
     if (this.id === null) return;
     this.id = null;
@@ -142,7 +142,7 @@ export class Details {
       terms,
       make("h3", "Holds hosts"),
       ...(holdings.length ? holdings : [make("p", "None, now or planned.")]),
-      ...(past.length ? [make("h3", "So far"), table("What it really occupied", ["Phase", "From", "For", "On"], past)] : []),
+      ...(past.length ? [make("h3", "So far"), table("What the lease has occupied", ["Phase", "From", "For", "On"], past)] : []),
     ];
   }
 
@@ -155,7 +155,7 @@ export class Details {
     ].filter(Boolean);
     const folded = make("details", "", make("summary", `${plural(rows.length, "host")}, ${plural(holding.hosts.length, "VM")}`));
     folded.open = rows.length <= OPEN_HOSTS;
-    folded.append(table("Hosts of this stretch", ["Host", "VMs"], rows));
+    folded.append(table("Hosts during this time", ["Host", "VMs"], rows));
     const when = make("p", `${shortInstant(holding.start)} to ${shortInstant(holding.end)}`);
     when.className = "when";
     const stretch = make("section", "", when, make("p", parts.join(", ")), folded);
@@ -163,7 +163,7 @@ export class Details {
     return stretch;
   }
 
-  /** Fetch what the calendar does not tell; an older answer never replaces a newer one. */
+  /** Fetch what the calendar does not include. An older answer never replaces a newer one. */
   async #load(lease) {
     const revision = this.#revision;
     const path = `v1/leases/${encodeURIComponent(lease.id)}`;
@@ -178,7 +178,7 @@ export class Details {
   }
 }
 
-/** What each reservation of a lease asks for. */
+/** The terms of each reservation of a lease. */
 function reservations(list) {
   return list.flatMap((reservation) => {
     const terms = Object.entries({ ...reservation, ...reservation.terms })

@@ -1,4 +1,4 @@
-/** Elements of the page that are made of texts. */
+/** Functions that make elements from texts. */
 
 /** An element with a text and children. */
 export function make(tag, text = "", ...children) {
@@ -8,7 +8,7 @@ export function make(tag, text = "", ...children) {
   return element;
 }
 
-/** A list of names and values; pairs without a value are left out. */
+/** A list of names and values. Pairs without a value are left out. */
 export function definitions(pairs) {
   const list = make("dl");
   for (const [key, value] of pairs) {
@@ -18,7 +18,7 @@ export function definitions(pairs) {
   return list;
 }
 
-/** A table with a head. */
+/** A table with a caption and a row of headings. */
 export function table(caption, heads, rows) {
   const element = make("table");
   element.append(make("caption", caption));

@@ -1,9 +1,9 @@
-/** The filters: one bar for all views. */
+/** The filter bar, which all views share. */
 
 import { GROUPS, KINDS } from "./model.js";
 import { isFiltered } from "./settings.js";
 
-/** Make a box to tick for each value, in a fieldset. */
+/** Add a checkbox for each value to a fieldset. */
 function boxes(fieldset, name, values, onChange) {
   for (const value of values) {
     const label = document.createElement("label");
@@ -27,7 +27,7 @@ export class FilterBar {
 
   /**
    * @param {HTMLFormElement} form
-   * @param {(filters: object) => void} onChange kinds, groups, project and name
+   * @param {(filters: object) => void} onChange gets kinds, groups, project and name
    */
   constructor(form, onChange) {
     this.#form = form;
@@ -41,7 +41,7 @@ export class FilterBar {
     this.#clear.addEventListener("click", () => this.clear(onChange));
   }
 
-  /** Let all leases through. */
+  /** Clear the filters. */
   clear(onChange) {
     onChange({ kinds: new Set(KINDS), groups: new Set(Object.keys(GROUPS)), project: "", name: "" });
     this.#form.elements.namedItem("name").focus();
@@ -57,7 +57,7 @@ export class FilterBar {
     this.#clear.hidden = !isFiltered(settings);
   }
 
-  /** Offer these projects. */
+  /** Set the projects to choose from. */
   setProjects(projects, chosen) {
     if (projects.join() === this.#projects.join()) return;
     this.#projects = projects;

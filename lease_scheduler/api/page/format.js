@@ -4,7 +4,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 export const DAY = 86400;
 
-/** Leases without end last a hundred years; nothing else lasts half as long. */
+/** Longer durations mean "without end". Leases without end last a hundred years, and no others half as long. */
 const UNLIMITED = 50 * 365 * DAY;
 
 const LANGUAGE = "en-GB";
@@ -36,13 +36,13 @@ export const weekday = (seconds) => WEEKDAY.format(seconds * 1000);
 export const month = (seconds) => MONTH.format(seconds * 1000);
 /** A number with separators. */
 export const number = (value) => NUMBER.format(value);
-/** Order of names in which node-2 comes before node-10. */
+/** Compare names so that node-2 comes before node-10. */
 export const compareNames = NAMES.compare;
 
 /** "1 host", "2 hosts". */
 export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** For how long something goes on: "for 2 h", or "without end". */
+/** A duration in a sentence: "for 2 h", or "without end". */
 export const spell = (seconds) => (seconds >= UNLIMITED ? duration(seconds) : `for ${duration(seconds)}`);
 
 /** A duration with its two largest units, or a dash if there is none. */

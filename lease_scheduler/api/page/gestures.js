@@ -2,21 +2,21 @@
 
 import { ROW, SPANS } from "./timeline.js";
 
-/** How much a step of zooming shows less or more. */
+/** Factor by which one zoom step changes the time range. */
 export const ZOOM_STEP = 1.5;
-/** Movement up to which a press is a click, px. */
+/** Maximum movement of a click, px. */
 const STILL = 5;
 
-/** Mouse wheel turns of any unit in px. */
+/** Pixels per unit of a turn of the mouse wheel. */
 const wheelPixels = (event) => (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1);
 
 /**
- * Let people move the chart.
+ * Let people move and zoom the chart, and choose leases.
  * @param {HTMLElement} scroller
  * @param {Timeline} timeline
  * @param {{open: (lease: object) => void, point: (lease: object|null, row: number|null, event: PointerEvent|null) => void,
- *   select: (lease: object) => void}} actions open a lease's details; the pointer is over a lease, or none; a lease is
- *   selected by key
+ *   select: (lease: object) => void}} actions open: show a lease's details; point: the pointer is over a lease and a
+ *   row, or null; select: a lease was chosen by key
  */
 export function listen(scroller, timeline, actions) {
   const pointers = new Map();

@@ -1,14 +1,14 @@
 /**
- * From leases to blocks: where each lease stands in the chart, in rows and seconds, without any pixel.
+ * From leases to blocks: the place of each lease in the chart, in rows and seconds rather than pixels.
  *
- * A *piece* is a stretch of one phase (resume, run, suspend, shutdown). A *chain* is a row of pieces of one lease on the
- * same hosts that follow each other. A *block* is a chain on one host, or on neighbouring hosts that it has to itself.
- * Leases that share a host at the same time stand in lanes within its row.
+ * A *piece* is one phase of a lease (resume, run, suspend, shutdown). A *chain* is a sequence of pieces of one lease on
+ * the same hosts without gaps. A *block* is a chain on one host, or on neighbouring hosts that it has to itself. Leases
+ * that share a host at the same time have lanes within its row.
  */
 
 const CLOSING = { shutdown: "shutdown", suspend: "suspend", kill: "shutdown" };
 
-/** The pieces of a holding; phases that take no time are left out. */
+/** The pieces of a holding. Phases that take no time are left out. */
 function piecesOf(holding) {
   return [
     { phase: "resume", start: holding.start, end: holding.run_start },
@@ -49,7 +49,7 @@ function chainsOf(lease, rowOf) {
   return chains.sort((a, b) => a.start - b.start);
 }
 
-/** Where the state of a suspended lease is kept: from its last suspension until it is resumed; no end if that is not planned. */
+/** Where the state of a suspended lease is kept until it resumes; the end is null if that is not planned. */
 function savedOf(lease, rowOf) {
   if (!lease.state.startsWith("suspended") && lease.state !== "migrating") return null;
   const last = lease.past.findLast((past) => past.phase === "suspend") ?? lease.past.at(-1);
@@ -59,7 +59,7 @@ function savedOf(lease, rowOf) {
   return { lease, rows, start: last.end, end: next?.start ?? null };
 }
 
-/** Give each chain of a row its lane: the first that is free. Chains that touch in time share the row's height. */
+/** Give each chain of a row the first free lane. Chains that overlap, even indirectly, share the height of the row. */
 function lanesOf(chains) {
   const blocks = [];
   let group = [];
@@ -89,8 +89,8 @@ function lanesOf(chains) {
  * @param {Iterable<object>} leases
  * @param {Map<string, number>} rowOf row of a host by its id
  * @returns {{blocks: object[], saved: object[], rows: object[][], start: number, end: number}} blocks as {lease, row,
- *   rows (how many), lane, lanes, start, end, pieces}; saved as {lease, rows, start, end}; chains of each row; and the
- *   stretch of time that everything takes
+ *   rows (number), lane, lanes, start, end, pieces}; saved as {lease, rows, start, end}; the chains of each row; and
+ *   the time range of all chains
  */
 export function arrange(leases, rowOf) {
   const rows = Array.from({ length: rowOf.size }, () => []);

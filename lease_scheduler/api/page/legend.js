@@ -8,7 +8,7 @@ const WIDTH = 30;
 const HEIGHT = 14;
 const NOW = 10;
 
-/** A made-up lease with one piece, in one of the states. */
+/** A piece of an invented lease in the given state. */
 const sample = (state, phase, start, kind = "best-effort") => ({
   lease: { id: "", name: "", kind, state }, phase, start, end: start + 10,
 });
@@ -24,7 +24,7 @@ const SAMPLES = [
   ["shutting down", sample("active", "shutdown", 5)],
   ["suspended: planned to return", sample("suspended-scheduled", "run", 20)],
   ["suspended: state kept here", "saved"],
-  ["left out by filters, or of others", "ghost"],
+  ["hidden by filters, or of other projects", "ghost"],
   ["host down or disabled", "down"],
 ];
 
@@ -54,7 +54,7 @@ function paintSample(canvas, what) {
   }
 }
 
-/** Fill a list with the legend and repaint it when the colours change. */
+/** Fill a list with the legend, and repaint the legend when the colours change. */
 export function fillLegend(list) {
   const canvases = SAMPLES.map(([label, what]) => {
     const item = document.createElement("li");

@@ -1,4 +1,4 @@
-/** How many hosts each kind of lease uses over time. */
+/** Number of hosts that each kind of lease uses over time. */
 
 import { KINDS, isBusy } from "./model.js";
 
@@ -9,7 +9,7 @@ const kindIndex = (lease) => {
 };
 
 /**
- * Changes in the number of used hosts, [instant, kind, difference]. A host that several leases share counts once,
+ * Changes in the number of used hosts, as [instant, kind, difference]. A host that several leases share counts as one,
  * divided among their kinds.
  */
 function changesOf(rows) {
@@ -60,7 +60,7 @@ export class Load {
     }
   }
 
-  /** Host-seconds of each kind from the beginning until an instant. */
+  /** Host-seconds of each kind up to an instant. */
   #until(instant) {
     let low = 0;
     let high = this.#times.length;
@@ -74,7 +74,7 @@ export class Load {
     return this.#sums[low - 1].map((sum, kind) => sum + this.#levels[low - 1][kind] * passed);
   }
 
-  /** Hosts that each kind uses on average between instants at equal distances. */
+  /** Average number of hosts that each kind uses, in each of `count` intervals of `step` seconds. */
   averages(start, step, count) {
     const averages = [];
     let before = this.#until(start);

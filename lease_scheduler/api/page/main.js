@@ -28,7 +28,7 @@ const clock = new Clock();
 const announcer = new Announcer(element("announcements"));
 let settings = readSettings(location.hash);
 let loaded = false;
-/** Stretch of time that the server has been asked for. */
+/** Time range that was requested from the server. */
 let range = null;
 let hashTimer = null;
 
@@ -61,7 +61,7 @@ const filters = new FilterBar(element("filter-form"), (chosen) => {
   saveSettings();
 });
 
-/** An answer has come. */
+/** Show an answer of the server. */
 function take(answer, at) {
   const first = !loaded;
   loaded = true;
@@ -82,7 +82,7 @@ function take(answer, at) {
   needRange();
 }
 
-/** The state of the connection has changed. */
+/** Show a new state of the connection. */
 function status(next) {
   showStatus(next);
   const form = element("token-form");
@@ -94,7 +94,7 @@ function status(next) {
   if (next.state !== "live") refresh();
 }
 
-/** Show the stretch of time that the address asks for, or one around now. */
+/** Show the time range that is in the address, or one around now. */
 function startView() {
   timeline.span = settings.span ?? DAY;
   if (settings.start !== null) timeline.show(settings.start, timeline.span);
@@ -102,7 +102,7 @@ function startView() {
   timeline.setRows(settings.rows);
 }
 
-/** Show the view that is chosen, with the leases that the filters let through. */
+/** Show the chosen view, with the leases that pass the filters. */
 function refresh() {
   const passes = matcher(settings);
   const all = model.known();
@@ -121,11 +121,11 @@ function refresh() {
     queue.setLeases(waiting.filter(passes));
     const none = element("view-queue").querySelector(".none");
     none.hidden = waiting.some(passes);
-    none.textContent = waiting.length ? "No waiting lease matches the filters." : "No lease waits.";
+    none.textContent = waiting.length ? "No waiting lease matches the filters." : "No leases are waiting.";
   }
 }
 
-/** What stands above the view, or instead of it. */
+/** The message to show above the view or instead of it, or null. */
 function whatToSay(matching) {
   const { state, message } = connection.status;
   if (state === "token") return null;
@@ -135,11 +135,11 @@ function whatToSay(matching) {
   }
   if (!loaded) return { kind: "loading", title: "Loading the calendar…", text: "", instead: true };
   if (!model.rows.length && !model.leases.size) {
-    const text = "Hosts that are registered for leases will appear here, and with them what is planned on them.";
+    const text = "Hosts appear here when they are added to the pool, with the leases that are planned on them.";
     return { kind: "empty", title: "There are no hosts yet", text, instead: true };
   }
   if (!model.known().length) {
-    return { kind: "empty", title: "There are no leases yet", text: "openstack lease create makes the first one." };
+    return { kind: "empty", title: "There are no leases yet", text: "Create the first one with openstack lease create." };
   }
   if (!matching) {
     const action = { label: "Clear filters", run: () => element("filter-form").elements.namedItem("clear").click() };
@@ -148,7 +148,7 @@ function whatToSay(matching) {
   return null;
 }
 
-/** What is in sight has changed: ask the server for it if it has not been asked for. */
+/** Request the visible time range from the server, unless it was requested before. */
 function needRange() {
   const end = timeline.start + timeline.span;
   if (range && range.start <= timeline.start && end <= range.end) return;
@@ -156,7 +156,7 @@ function needRange() {
   connection.setRange(range.start, range.end);
 }
 
-/** What is in sight, or how, has changed. */
+/** React to a change of the visible time range or of the row height. */
 function moved() {
   if (!loaded) return;
   needRange();
@@ -164,7 +164,7 @@ function moved() {
   saveSettings();
 }
 
-/** Write the settings into the address, a little later, so that a drag is few changes. */
+/** Write the settings into the address, with a delay, so that a drag makes few changes. */
 function saveSettings() {
   hashTimer ??= setTimeout(() => {
     hashTimer = null;
@@ -189,7 +189,7 @@ function applyFilters() {
   refresh();
 }
 
-/** Show in the tools what the timeline does. */
+/** Show the state of the timeline in the tools. */
 function tools() {
   element("follow").checked = timeline.follow;
   element("rows").value = Math.round(timeline.rowHeight);
@@ -201,7 +201,7 @@ function tools() {
   }
 }
 
-/** A lease in the words of the chart. */
+/** Size, project and times of a lease, for people. */
 const times = (lease) => [
   `${plural(lease.nodes, "node")}, project ${lease.project_id}`,
   `${shortInstant(lease.start)} to ${shortInstant(lease.end)}`,
@@ -272,5 +272,5 @@ setInterval(() => {
 }, COUNT_MS);
 connection.poll();
 
-/** For tests, and for the curious at the console. */
+/** For tests and for the console. */
 window.calendar = Object.freeze({ model, timeline, clock, connection });

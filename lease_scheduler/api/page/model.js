@@ -1,11 +1,11 @@
-/** What the server has told: hosts and leases, kept up to date by merging its answers. */
+/** The hosts and leases of the server, kept up to date by merging its answers. */
 
 import { compareNames } from "./format.js";
 
-/** Kinds of lease in the order in which they are listed and stacked. */
+/** Kinds of leases, in the order in which they are listed and stacked. */
 export const KINDS = ["reservation", "immediate", "deadline", "best-effort"];
 
-/** Groups of states that filters and counts know, with the states in them. */
+/** Groups of states for filters and counts, with their states. */
 export const GROUPS = {
   active: ["active", "suspending", "resuming", "resumed-ready"],
   planned: ["scheduled", "preparing", "ready"],
@@ -17,13 +17,13 @@ export const GROUPS = {
 const GROUP_OF = new Map(Object.entries(GROUPS).flatMap(([group, states]) => states.map((state) => [state, group])));
 const WAITING = new Set(["new", "pending", "queued", "suspended-pending", "suspended-queued"]);
 
-/** Group of a lease's state; a state that this page does not know counts as planned. */
+/** Group of a lease's state. A state that this page does not know counts as planned. */
 export const groupOf = (lease) => GROUP_OF.get(lease.state) ?? "planned";
 
-/** Whether this is no lease, but a time at which leases of other projects keep the site busy. */
+/** Whether this is not a lease, but a time during which leases of other projects keep the site busy. */
 export const isBusy = (lease) => lease.kind === "";
 
-/** Whether a lease is held for its consumer, who has not accepted it yet. */
+/** Whether a lease is held for its project, which has not accepted it yet. */
 export const isOffered = (lease) => Number.isInteger(lease.offered_until);
 
 /** Whether a lease waits in the queue. */
@@ -33,7 +33,7 @@ export const isQueued = (lease) =>
     : lease.kind === "best-effort" && WAITING.has(lease.state);
 
 /**
- * Seconds that a lease still has to run, none if the server does not say how long it is.
+ * Seconds that a lease still has to run, or null if the server does not send its duration.
  * @param {object} lease with duration and accumulated, s, if known
  * @param {number} now s
  */
@@ -45,7 +45,7 @@ export function remaining(lease, now) {
 }
 
 export class Model {
-  /** @type {Map<string, object>} */
+  /** @type {Map<string, object>} leases by id */
   leases = new Map();
   #hosts = new Map();
   /** Hosts in the order of their rows. */
@@ -56,7 +56,7 @@ export class Model {
   /**
    * Merge an answer of the server.
    * @param {object} answer body of GET /v1/calendar
-   * @returns {{lease: object, from: string|null}[]} leases that are new (from is null) or in another state than before
+   * @returns {{lease: object, from: string|null}[]} leases whose state has changed; from is null for new ones
    */
   merge(answer) {
     const before = this.leases;
@@ -76,12 +76,12 @@ export class Model {
     return changes;
   }
 
-  /** All leases of which more is known than that others keep the site busy. */
+  /** All leases, without the times during which other projects keep the site busy. */
   known() {
     return [...this.leases.values()].filter((lease) => !isBusy(lease));
   }
 
-  /** How many leases there are of each group of states. */
+  /** Number of leases in each group of states. */
   counts() {
     const counts = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0]));
     for (const lease of this.known()) counts[groupOf(lease)] += 1;
@@ -89,12 +89,12 @@ export class Model {
   }
 
   /**
-   * How many hosts are held by a lease at an instant, and how many could be.
+   * Number of hosts that leases hold at an instant, and number of hosts that they could hold.
    * @param {number} now s
    */
   use(now) {
     const held = new Set();
-    // The row of other projects is no host.
+    // The row of other projects is not a host.
     const others = new Set([...this.leases.values()].filter(isBusy).flatMap((lease) => lease.holdings[0].hosts));
     for (const lease of this.known()) {
       for (const holding of lease.holdings) {
@@ -105,7 +105,7 @@ export class Model {
     return { held: held.size, usable };
   }
 
-  /** Leases that wait, in the order of the queue. */
+  /** Waiting leases, in the order of the queue. */
   queue() {
     const place = (lease) => lease.queue_position ?? Infinity;
     return this.known()
@@ -113,12 +113,12 @@ export class Model {
       .sort((a, b) => (place(a) === place(b) ? a.submitted - b.submitted : place(a) - place(b)));
   }
 
-  /** All projects, in order. */
+  /** All projects, by name. */
   projects() {
     return [...new Set(this.known().map((lease) => lease.project_id))].sort(compareNames);
   }
 
-  /** Name of a host; its id if the server has not told of it. */
+  /** Name of a host, or its id if the server has not sent the host. */
   hostName(id) {
     return this.#hosts.get(id)?.name ?? id;
   }

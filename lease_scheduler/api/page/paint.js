@@ -1,4 +1,4 @@
-/** Paints the whole chart: rows, axis, use of the hosts, names of the hosts, blocks, the line of now. */
+/** Paints the whole chart: rows, axis, use of the hosts, names of the hosts, blocks, and the line for now. */
 
 import { ticks } from "./axis.js";
 import { boxOf, paintBlocks, paintSaved } from "./bars.js";
@@ -10,7 +10,7 @@ export const STRIP = 34;
 
 const NAME_HEIGHT = 12;
 
-/** Paint a frame. See Timeline for what a frame is. Returns how many blocks were painted. */
+/** Paint a frame (see Timeline), and return the number of painted blocks. */
 export function paint(context, palette, frame) {
   context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
   context.fillStyle = palette.surface;
@@ -93,7 +93,7 @@ function paintHead(context, palette, frame, lines) {
   lines.major.forEach(({ at, label }, index) => {
     const next = index + 1 < lines.major.length ? frame.x(lines.major[index + 1].at) : Infinity;
     const length = context.measureText(label).width;
-    // The label stays in sight as long as any of its stretch is, and gives way to the next one.
+    // The label stays visible while any part of its interval is, and gives way to the next one.
     const x = Math.min(Math.max(frame.x(at) + 6, frame.left + 6), next - length - 12);
     context.fillStyle = palette.ink;
     if (x + length > frame.left) context.fillText(label, x, 12);

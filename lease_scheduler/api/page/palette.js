@@ -1,11 +1,11 @@
-/** Colours and hatchings of the chart, taken from the style sheet so that light and dark are said in one place. */
+/** Colours and hatchings of the chart. They come from the style sheet, so that one place defines light and dark. */
 
 import { KINDS } from "./model.js";
 
-/** Of how many shades, hardly different, neighbours of one kind are, so that one sees where one ends. */
+/** Number of slightly different shades of a kind, which show where one lease ends and its neighbour begins. */
 const SHADES = 3;
 const SHADE_STEP = 0.09;
-/** How much of the surface there is in a fill. */
+/** Share of the surface colour in a fill. */
 const STRENGTHS = { past: 0.46, now: 0, ahead: 0.8, small: 0.62 };
 
 /** Red, green and blue of "#rrggbb". */
@@ -14,7 +14,7 @@ function channels(colour) {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
 
-/** A colour that is the given share of the way from one to another. */
+/** Mixture of two colours, with the given share of the second one. */
 export function mix(from, to, share) {
   const other = channels(to);
   return `#${channels(from)
@@ -22,7 +22,7 @@ export function mix(from, to, share) {
     .join("")}`;
 }
 
-/** Draws of a hatching on a tile of 8 x 8. */
+/** Lines of each hatching, as [x0, y0, x1, y1] on a tile of 8 x 8. */
 const HATCHES = {
   resume: [[0, 8, 8, 0], [-2, 2, 2, -2], [6, 10, 10, 6]],
   suspend: [[0, 0, 8, 8], [6, -2, 10, 2], [-2, 6, 2, 10]],
@@ -31,7 +31,7 @@ const HATCHES = {
   down: [[0, 8, 8, 0], [-2, 2, 2, -2], [6, 10, 10, 6], [0, 0, 8, 8], [6, -2, 10, 2], [-2, 6, 2, 10]],
 };
 
-/** A small number that is always the same for a lease. */
+/** Number of the shade of a lease, computed from its id. */
 function shadeOf(id) {
   let sum = 0;
   for (let index = 0; index < id.length; index += 1) sum = (sum * 31 + id.charCodeAt(index)) | 0;
@@ -45,9 +45,9 @@ export class Palette {
   #context;
 
   /**
-   * @param {HTMLElement} element whose style has the colours
-   * @param {CanvasRenderingContext2D} context that will paint
-   * @param {number} ratio device pixels in a CSS pixel
+   * @param {HTMLElement} element element whose style has the colours
+   * @param {CanvasRenderingContext2D} context context for which patterns are made
+   * @param {number} ratio device pixels per CSS pixel
    */
   constructor(element, context, ratio) {
     const style = getComputedStyle(element);
@@ -71,7 +71,7 @@ export class Palette {
   /**
    * Colour that fills a piece.
    * @param {object} lease
-   * @param {"past"|"now"|"ahead"|"small"} tone small: ahead, where there is no room for an edge
+   * @param {"past"|"now"|"ahead"|"small"} tone small means ahead, without room for an edge
    */
   fill(lease, tone) {
     let shade = this.#shades.get(lease.id);
@@ -86,12 +86,12 @@ export class Palette {
     return fill;
   }
 
-  /** Whether a colour that fills a piece asks for dark letters whatever the scheme is. */
+  /** Colour of the letters on a fill: always black on the strong fill of now. */
   letters(tone) {
     return tone === "now" ? "#000000" : this.ink;
   }
 
-  /** Hatching of a phase in a colour; none for a run. */
+  /** Hatching of a phase in a colour, or null if the phase has none. */
   hatch(phase, colour) {
     if (!HATCHES[phase]) return null;
     const key = `${phase} ${colour}`;

@@ -1,21 +1,21 @@
-/** What people have chosen: view, filters, zoom. Lives in the hash of the address, so that it can be kept and sent on. */
+/** The settings of the user: view, filters, zoom. They are in the hash of the address, so that links include them. */
 
 import { GROUPS, KINDS, groupOf, isBusy } from "./model.js";
 
 export const VIEWS = ["timeline", "queue", "leases", "free"];
 
-/** Values of a list that are known; all of them if there is no list. */
+/** The known values in a list, or all known values if there is no list. */
 function chosen(text, known) {
   return new Set(text === null ? known : text.split(",").filter((value) => known.includes(value)));
 }
 
-/** A positive number, or none. */
+/** A positive number, or null. */
 function positive(text) {
   const value = Number(text);
   return text !== null && Number.isFinite(value) && value > 0 ? value : null;
 }
 
-/** Read the settings out of a hash such as "#view=queue&kind=deadline". */
+/** Read the settings from a hash such as "#view=queue&kind=deadline". */
 export function readSettings(hash) {
   const values = new URLSearchParams(hash.replace(/^#/, ""));
   const rows = values.get("rows");
@@ -32,7 +32,7 @@ export function readSettings(hash) {
   };
 }
 
-/** The hash of settings; what is as usual is left out. */
+/** The hash for settings, without those that have their default. */
 export function writeSettings(settings) {
   const values = new URLSearchParams();
   if (settings.view !== "timeline") values.set("view", settings.view);
@@ -48,14 +48,14 @@ export function writeSettings(settings) {
   return text && `#${text}`;
 }
 
-/** Whether the filters leave anything out. */
+/** Whether any filter is set. */
 export const isFiltered = (settings) =>
   settings.kinds.size < KINDS.length ||
   settings.groups.size < Object.keys(GROUPS).length ||
   settings.project !== "" ||
   settings.name !== "";
 
-/** Whether the filters let a lease through. The name may be a part of the name, or the id. */
+/** A function that returns whether a lease passes the filters. The name filter matches parts of names, or an id. */
 export function matcher(settings) {
   const name = settings.name.trim().toLowerCase();
   return (lease) =>

@@ -1,10 +1,10 @@
-/** The head of the page (clock, counts, connection) and the messages that stand in place of a view or above it. */
+/** The head of the page (clock, counts, connection), and the messages above a view or in its place. */
 
 import { duration, longInstant, number } from "./format.js";
 
 const element = (id) => document.getElementById(id);
 
-/** Show the server's clock, and its speed if that is not the usual one. */
+/** Show the server's clock, and its speed unless that is real time. */
 export function showClock(clock) {
   const now = clock.now();
   if (now === null) return;
@@ -18,7 +18,7 @@ export function showClock(clock) {
   if (element("speed").textContent !== speed) element("speed").textContent = speed;
 }
 
-/** Show how many leases are in which state, and how many hosts are held. */
+/** Show the number of leases in each group of states, and the share of hosts that are held. */
 export function showCounts(model, now, queued) {
   const counts = model.counts();
   for (const group of ["active", "planned", "queued", "suspended"]) {
@@ -32,7 +32,7 @@ export function showCounts(model, now, queued) {
   element("use-bar").value = share;
 }
 
-/** Show the state of the connection; the countdown is not for screen readers. */
+/** Show the state of the connection. Screen readers ignore the countdown. */
 export function showStatus({ state, message, retryAt }) {
   const line = element("status");
   const words = { loading: "Loading…", live: "Live", lost: "Connection lost, retrying", token: "Token needed" };
@@ -48,7 +48,7 @@ export function showStatus({ state, message, retryAt }) {
   }
 }
 
-/** Show a message with a title, a text and perhaps a button; none hides it. */
+/** Show a message with a title, a text and optionally a button; null hides the message. */
 export function showMessage(message) {
   const section = element("message");
   section.hidden = !message;
@@ -62,7 +62,7 @@ export function showMessage(message) {
   button.onclick = message.action?.run ?? null;
 }
 
-/** Show what is under the pointer, beside it. */
+/** Show the lease under the pointer, beside the pointer. */
 export function showTip(lease, event, phase) {
   const tip = element("tip");
   tip.hidden = !lease;

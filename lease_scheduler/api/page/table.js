@@ -1,4 +1,4 @@
-/** Tables of leases that sort, page and stay where they are while their content changes. */
+/** Tables of leases, with sorting and pages. They keep focus and selection while their content changes. */
 
 import { number } from "./format.js";
 
@@ -10,14 +10,14 @@ const PAGE = 100;
  *   text: (lease: object) => string, style?: (lease: object) => string}} Column
  */
 
-/** Order of two values; what is missing comes last. */
+/** Compare two values; missing ones come last. */
 function compare(a, b) {
   const [none, other] = [a === null || a === undefined, b === null || b === undefined];
   if (none || other) return none - other;
   return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
 }
 
-/** Set a text only if it differs, so that selections and screen readers are left in peace. */
+/** Set a text only if it differs, so that selections and screen readers are not disturbed. */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -34,9 +34,9 @@ export class Table {
   #sort;
 
   /**
-   * @param {HTMLElement} section has a table and an element of the class pager
-   * @param {Column[]} columns the first one has the buttons that open the details
-   * @param {{key: string, down: boolean}} sort order at first
+   * @param {HTMLElement} section element with a table and an element of class pager
+   * @param {Column[]} columns columns; the first one has the buttons that open the details
+   * @param {{key: string, down: boolean}} sort initial order
    * @param {(lease: object) => void} onOpen
    */
   constructor(section, columns, sort, onOpen) {
@@ -131,7 +131,7 @@ export class Table {
       else this.#body.insertBefore(row.element, next);
     }
     for (const row of before.values()) row.element.remove();
-    // A row that has moved has lost the focus on the way.
+    // Moving a row takes the focus away from its button.
     if (focused && focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
   }
 

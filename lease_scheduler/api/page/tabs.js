@@ -4,7 +4,7 @@ import { VIEWS } from "./settings.js";
 
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** Let people choose a view by click or, inside the list of tabs, by arrow keys. */
+/** Let people choose a view by click or, while a tab has the focus, by arrow keys. */
 export function listenTabs(onChoose) {
   const tabs = VIEWS.map((view) => document.getElementById(`tab-${view}`));
   tabs.forEach((tab, index) => {
@@ -21,7 +21,7 @@ export function listenTabs(onChoose) {
   });
 }
 
-/** Show one view; none of the panels if there is nothing to show in them. */
+/** Show the tab of a view as selected, and its panel if there is something to show. */
 export function showView(view, shown) {
   for (const other of VIEWS) {
     const tab = document.getElementById(`tab-${other}`);

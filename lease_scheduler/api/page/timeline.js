@@ -1,6 +1,6 @@
 /**
- * The chart of hosts against time. Holds what is in sight (stretch of time, row height, scrolling) and paints it; rows
- * that are out of sight cost nothing but a look at their blocks.
+ * The chart of hosts against time. Has the visible part (time range, row height, scrolling) and paints it. Rows that
+ * are out of sight cost only a check of their blocks.
  */
 
 import { boxOf } from "./bars.js";
@@ -10,16 +10,16 @@ import { Load } from "./load.js";
 import { AXIS, STRIP, paint } from "./paint.js";
 import { Palette } from "./palette.js";
 
-/** Stretches of time to choose from, s. */
+/** Lengths of the time range to choose from, s. */
 export const SPANS = { hour: 3600, day: DAY, week: 7 * DAY, month: 30 * DAY };
 /** Row heights, px. */
 export const ROW = { least: 1, most: 24 };
 
 const SHORTEST = 120;
 const LONGEST = 5 * 365 * DAY;
-/** Leases without end do not count when everything is to be in sight. */
+/** Maximum distance from now that "fit" shows, s, so that leases without end do not stretch it. */
 const FARTHEST = 400 * DAY;
-/** Where the line of now stands in a view that follows it. */
+/** Place of the line for now in a view that follows it, as a share of the width. */
 const ANCHOR = 0.35;
 const FOOT = 12;
 const KEPT_FRAMES = 240;
@@ -40,22 +40,22 @@ export class Timeline {
   #layout = { blocks: [], saved: [], rows: [], start: Infinity, end: -Infinity };
   #load = new Load([]);
   #shows = () => true;
-  /** First instant in sight and how many seconds are. */
+  /** Start and length of the visible time range, s. */
   start = 0;
   span = DAY;
   follow = true;
-  /** Row height, px, or "fit": as high as lets all hosts be in sight. */
+  /** Row height, px, or "fit": the height at which all hosts are visible. */
   rows = "fit";
   hover = null;
   selected = null;
-  /** Milliseconds that the last frames took to paint, and how many blocks the last one had. */
+  /** Milliseconds that painting the last frames took, and number of blocks in the last one. */
   frames = [];
   painted = 0;
 
   /**
-   * @param {HTMLElement} scroller scrolls the rows; has a sizer with a canvas in it
-   * @param {() => number|null} clock the server's instant, s
-   * @param {() => void} onMove what is in sight has changed
+   * @param {HTMLElement} scroller element that scrolls the rows, and contains a sizer with a canvas
+   * @param {() => number|null} clock returns the server's instant, s
+   * @param {() => void} onMove called when the visible part has changed
    */
   constructor(scroller, clock, onMove) {
     this.#scroller = scroller;
@@ -80,13 +80,13 @@ export class Timeline {
     this.draw();
   }
 
-  /** Show leases for which the function is true; the others stay as shadows, since their hosts are not free. */
+  /** Show the leases for which a function is true. The others become shadows, since their hosts are not free. */
   setFilter(shows) {
     this.#shows = shows;
     this.draw();
   }
 
-  /** Go on with the clock; called often. */
+  /** Move with the clock; must be called often. */
   tick() {
     const now = this.#clock();
     if (now === null) return;
@@ -96,7 +96,7 @@ export class Timeline {
     } else if (this.#painted !== null && Math.abs(now - this.#painted) >= this.#perPixel / 2) this.draw();
   }
 
-  /** Follow the line of now, or stop doing so. */
+  /** Follow the line for now, or stop following it. */
   setFollow(follow) {
     this.follow = follow;
     const now = this.#clock();
@@ -108,13 +108,13 @@ export class Timeline {
     this.#onMove();
   }
 
-  /** Move by seconds; the line of now is not followed any more. */
+  /** Move by seconds, and stop following the line for now. */
   pan(seconds) {
     this.follow = false;
     this.#move(this.start + seconds, this.span);
   }
 
-  /** Show another stretch of time around an instant, by default now if it is followed and the middle otherwise. */
+  /** Change the length of the time range around an instant: by default now if it is followed, else the middle. */
   zoomTo(span, around = null) {
     const wanted = Math.min(Math.max(span, SHORTEST), LONGEST);
     const now = this.#clock();
@@ -124,13 +124,13 @@ export class Timeline {
     if (this.follow && now !== null) this.#anchor = (now - this.start) / wanted;
   }
 
-  /** Show exactly this stretch of time. */
+  /** Show exactly this time range. */
   show(start, span) {
     this.follow = false;
     this.#move(start, span);
   }
 
-  /** Show everything that is known. */
+  /** Show all leases that are near enough to now. */
   fit() {
     const now = this.#clock() ?? 0;
     const start = Math.max(Math.min(this.#layout.start, now), now - FARTHEST);
@@ -181,17 +181,17 @@ export class Timeline {
     return { lease: hit?.lease ?? null, row };
   }
 
-  /** Instant at a place of the canvas, s. */
+  /** Instant at a horizontal position of the canvas, s. */
   instantAt(x) {
     return this.start + (x - this.#left) * this.#perPixel;
   }
 
-  /** Seconds in a pixel. */
+  /** Seconds per pixel. */
   get perPixel() {
     return this.#perPixel;
   }
 
-  /** Leases that are in sight, in the order of their starts. */
+  /** Visible leases, in the order of their starts. */
   inSight() {
     const frame = this.#frame();
     const seen = new Map();
@@ -203,7 +203,7 @@ export class Timeline {
     return [...seen.values()].sort((a, b) => a.start - b.start || a.row - b.row).map((block) => block.lease);
   }
 
-  /** Rectangles of a lease on the canvas, as [x, y, width, height] in px, of those blocks that are in sight. */
+  /** Rectangles of the visible blocks of a lease on the canvas, as [x, y, width, height] in px. */
   boxes(id) {
     const frame = this.#frame();
     return this.#layout.blocks
@@ -212,7 +212,7 @@ export class Timeline {
       .filter((box) => box !== null);
   }
 
-  /** Bring a lease into sight, the run that is nearest to now. */
+  /** Make a lease visible: the block that is nearest to now. Return false if it has none. */
   reveal(id) {
     const blocks = this.#layout.blocks.filter((block) => block.lease.id === id);
     if (!blocks.length) return false;
@@ -234,7 +234,7 @@ export class Timeline {
     return true;
   }
 
-  /** Paint at the next frame of the screen. */
+  /** Paint with the next frame of the browser. */
   draw() {
     if (this.#requested) return;
     this.#requested = true;
@@ -294,13 +294,13 @@ export class Timeline {
     this.#onMove();
   }
 
-  /** Make the rows as high as they are, so that the browser scrolls them. */
+  /** Give the sizer the height of all rows, so that the browser can scroll them. */
   #measure() {
     const high = AXIS + STRIP + this.#hosts.length * this.rowHeight + FOOT;
     this.#sizer.style.height = `${Math.max(high, this.#scroller.clientHeight)}px`;
   }
 
-  /** What a frame is painted from. */
+  /** A frame: everything that painting the chart needs. */
   #frame() {
     const ratio = devicePixelRatio;
     const snap = (value) => Math.round(value * ratio) / ratio;
@@ -323,7 +323,7 @@ export class Timeline {
       hover: this.hover,
       selected: this.selected,
       widths: this.#widths,
-      /** Columns of the strip before and after now, as [tone, first, end]. */
+      /** Columns of the strip before and after now, as [tone, first, end (exclusive)]. */
       split: (columns, step) => {
         const middle = Math.min(Math.max(Math.round((x(now) - left) / step), 0), columns);
         return [["past", 0, middle], ["ahead", middle, columns]];

@@ -1,1 +1,1 @@
-"""Turns what clients send into the plain values that the engine knows."""
+"""Conversion of request bodies to the plain values that the engine takes."""

@@ -1,13 +1,17 @@
-"""Leases: from what a client sends to the normalised lease document that the engine gets.
+"""Leases: from the body of a request to the normalised lease document that the engine takes.
 
 A lease document has the keys ``id``, ``kind``, ``start``, ``end``, ``duration``, ``deadline``, ``before_end``,
 ``reservations`` and ``servers``, and the attributes of leases that are not computed (see ``records.attributes``). Dates
-are instants. A reservation has ``start``
-and ``end``, and ``duration`` only if that counts from when the engine gets it; a deadline lease may have ``start`` (not
-earlier), the other kinds have ``duration`` only, if any. Each reservation has ``id``, ``resource_type`` and the keys of
-its type; one that was asked for as a node set also has ``nodes``, a list of that node set (``count``, ``resources``,
-``traits``, ``properties``, ``exclusive``, ``per_host``, and for a maintenance ``hosts``, the names of the hosts that
-are meant).
+are instants. The kind decides which times are not None:
+
+* A lease of kind reservation has ``start`` and ``end``. It has ``duration`` only if that counts from the instant at
+  which the engine takes the request.
+* A deadline lease has ``duration`` and ``deadline``, and may have ``start``, its earliest start.
+* The other kinds have at most ``duration``.
+
+Each element of ``reservations`` has ``id``, ``resource_type`` and the keys of its type. If it was requested as a node
+set, it also has ``nodes``, a list with that node set (``count``, ``resources``, ``traits``, ``properties``,
+``exclusive``, ``per_host``). The node sets of a maintenance also have ``hosts``, the names of the hosts.
 """
 
 from __future__ import annotations
@@ -30,11 +34,11 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 
 
 def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, version: Version) -> Document:
-    """A lease document, checked in the order in which Blazar checks (anchors A.4).
+    """Return the lease document of a request. The checks have the order that they have in Blazar.
 
-    :param problems: what the schema says of the body
+    :param problems: problems that the schema finds in the body
     :param version: microversion of the request
-    :raises ApiError: naming the key that is wrong
+    :raises ApiError: a key is invalid or missing; the error names it
     """
     problems = tuple(problems)
     for problem in problems:
@@ -76,15 +80,15 @@ def new_lease(body: Any, problems: Iterable[Problem], caller: Caller, now: int, 
 
 
 def request_digest(body: Document, caller: Caller) -> str:
-    """Return what tells a request for a lease from any other, of this project or of another one."""
+    """Return a digest that tells a request for a lease from all others, including those of other projects."""
     said = json.dumps([caller.project_id, body], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
 
 def before_end(text: str, start: int | None, end: int | None, now: int, version: Version) -> int:
-    """The instant at which the owner is told that the lease is about to end.
+    """Return the instant at which the project is notified that the lease is about to end.
 
-    :raises ApiError: 400, it is no date; 403, it lies outside the lease
+    :raises ApiError: 400, the text is not a date, or the lease has no fixed end; 403, the date is outside the lease
     """
     instant = dates.parse_date(text, "before_end_date", now, version)
     if start is None or end is None:
@@ -117,7 +121,8 @@ def _reservation_times(body: Document, now: int, version: Version) -> Document:
     start = _start(body, now, version)
     end = _end(body, start, now, version)
     if "duration" in body and body["start_date"] == dates.NOW:
-        # Nothing of a duration is lost to the beginning of the minute, nor on the way to the engine.
+        # Counting from the start of the minute would shorten the lease. The engine counts the duration from its own
+        # clock, so that the way to the engine does not shorten it either.
         duration = end - start
         return {"start": now, "end": now + duration, "duration": duration}
     return {"start": start, "end": end}
@@ -168,7 +173,7 @@ def _refuse(body: Document, kind: LeaseKind, *keys: str) -> None:
 def _start(body: Document, now: int, version: Version) -> int:
     start = dates.parse_date(body["start_date"], "start_date", now, version)
     if "end_date" in body:
-        # An end that is no date is told of before a start that is too early.
+        # An invalid end is reported before a start that is too early.
         dates.parse_date(body["end_date"], "end_date", now, version)
     if start < dates.minute_of(now):
         raise ApiError(400, "Start date must be later than current date", "start_date")

@@ -1,4 +1,4 @@
-"""Changes of a lease: from what a client sends to the changed keys of the lease document (anchors A.4)."""
+"""Changes of a lease: from the body of a request to the changed keys of the lease document."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lease_scheduler.model.documents import Document
 from lease_scheduler.model.lease import LeaseKind, PreemptionMode
 from lease_scheduler.records.attributes import ATTRIBUTES
 
-#: Keys that mean the same on both sides.
+#: Keys that are the same in the body and in the document.
 _PLAIN = ("version", *(each.name for each in ATTRIBUTES if each.changed is not None))
 
 
 @dataclass(frozen=True)
 class RequestedChanges:
-    """What is to be done to a lease.
+    """The changes that a request asks for.
 
-    :ivar terms: changed keys of its document
-    :ivar end_now: whether it ends at once
+    :ivar terms: the changed keys of the lease document
+    :ivar end_now: whether the lease ends at once
     """
 
     terms: Document
@@ -30,11 +30,11 @@ class RequestedChanges:
 
 
 def lease_changes(body: Document, view: Document, now: int, version: Version) -> RequestedChanges:
-    """What a body of PUT means for a lease.
+    """Return the changes of a lease that a body of PUT asks for.
 
-    :param body: fits the schema
-    :param view: the lease as the reader shows it
-    :raises ApiError: naming the key that is wrong
+    :param body: a body that fits the schema
+    :param view: the view of the lease, from the reader
+    :raises ApiError: a key is invalid, which the error names, or the lease has ended
     """
     terms: Document = {key: body[key] for key in _PLAIN if key in body}
     if not set(body) - {"name"}:
@@ -44,7 +44,7 @@ def lease_changes(body: Document, view: Document, now: int, version: Version) ->
         and "preemption_mode" not in body
         and view["preemption_mode"] == PreemptionMode.NONE.value
     ):
-        # Which refuses to be preempted.
+        # A lease with the mode NONE is never preempted.
         terms["preemption_mode"] = PreemptionMode.SHELVE.value
     start = _new_start(body, view, now, version)
     if _has_ended(view, now):
@@ -90,14 +90,14 @@ def _new_start(body: Document, view: Document, now: int, version: Version) -> in
         raise ApiError(400, f"start_date: a lease of kind {view['kind']} has none; leave it out", "start_date")
     new = dates.parse_date(body["start_date"], "start_date", now, version)
     if old is not None and dates.minute_of(new) == dates.minute_of(old):
-        # Clients send minutes; a lease that was to start "now" has seconds.
+        # Clients send whole minutes, but the start of a lease requested for "now" has seconds.
         return old
     if _has_started(view, now):
         raise ApiError(400, "Cannot modify the start date of already started leases", "start_date")
     if new < dates.minute_of(now):
         raise ApiError(400, "Start date must be later than current date", "start_date")
     if body["start_date"] == dates.NOW and "duration" in body:
-        # Nothing of the duration is lost to the beginning of the minute.
+        # Counting the duration from the start of the minute would shorten the lease.
         return now
     return new
 
@@ -117,7 +117,7 @@ def _new_end(body: Document, view: Document, start: int | None, now: int, versio
 
 
 def _new_lengths(body: Document, view: Document, start: int | None, now: int, version: Version) -> Document:
-    """Duration and deadline; the duration of a lease with a fixed end is an end."""
+    """Return the new duration and deadline. For a lease with a fixed end, the duration becomes a new end."""
     found: Document = {}
     if "duration" in body:
         duration = dates.parse_duration(body["duration"], "duration")
@@ -128,7 +128,7 @@ def _new_lengths(body: Document, view: Document, start: int | None, now: int, ve
         elif start is not None:
             found["end"] = _not_past(start + duration, now)
             if body.get("start_date") == dates.NOW:
-                # Nothing of it is lost to the time until the engine begins.
+                # The engine counts the duration from its own clock, so that the way to it does not shorten the lease.
                 found["duration"] = duration
     if "deadline" in body:
         if view["kind"] != LeaseKind.DEADLINE.value:
@@ -144,10 +144,10 @@ def _not_past(instant: int, now: int, field: str = "duration") -> int:
 
 
 def span_changes(action: str, asked: Document, view: Document, now: int, version: Version) -> RequestedChanges:
-    """What ``extend`` or ``shrink`` means for a lease.
+    """Return the changes of a lease that ``extend`` or ``shrink`` asks for.
 
-    :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``
-    :raises ApiError: naming the key that is wrong, or 409: the lease has no length that could change
+    :param asked: one of ``end_date``, ``duration``, ``by`` and (shrink) ``reservations``, possibly with ``max_price``
+    :raises ApiError: 400, a key is invalid, which the error names; 409, the lease has no length that could change
     """
     limit = {"max_price": asked["max_price"]} if "max_price" in asked else {}
     if len(asked) - len(limit) != 1:

@@ -1,4 +1,4 @@
-"""Reservations: from what a client sends to the reservations of a lease document."""
+"""Reservations: from the body of a request to the reservations of a lease document."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _QUERIES = ("hypervisor_properties", "resource_properties")
 
 
 def new_reservation(asked: Mapping[str, Any], field: str, version: Version) -> Document:
-    """A reservation of a lease document.
+    """Return a reservation for a lease document.
 
-    :param asked: fits the schema
+    :param asked: a reservation that fits the schema
     :param field: its JSON path
     :param version: microversion of the request
-    :raises ApiError: its values do not go together
+    :raises ApiError: a value is invalid, or contradicts another one
     """
     resource_type = asked["resource_type"]
     terms = {**_defaults(resource_type), **asked}
@@ -32,16 +32,16 @@ def new_reservation(asked: Mapping[str, Any], field: str, version: Version) -> D
 
 
 def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, version: Version) -> Document:
-    """The keys of a reservation that change, and its id.
+    """Return the keys of a reservation that change, and its id.
 
-    :param known: the reservation as the reader shows it
-    :raises ApiError: 400 or 409, it cannot be changed so
+    :param known: the reservation in the view of its lease
+    :raises ApiError: 400, a key is invalid; 409, the reservation cannot be changed in this way
     """
     resource_type = known["resource_type"]
     if asked.get("resource_type", resource_type) != resource_type:
         raise ApiError(409, f"Can't update resource_type: {field} is a {resource_type}", f"{field}.resource_type")
     present = known.get("terms", {})
-    # Clients send back what they were shown.
+    # Clients of Blazar also send back the keys that they do not change.
     changes = {
         key: value
         for key, value in asked.items()
@@ -62,7 +62,7 @@ def changed_reservation(asked: Mapping[str, Any], known: Document, field: str, v
 
 
 def _changed_nodes(terms: Document, changes: Document, resource_type: str, field: str) -> Document:
-    """The node set of a reservation that was asked for as nodes, as changes in Blazar's words make it.
+    """Return the changed node set of a reservation that was requested as nodes and is changed in Blazar's terms.
 
     :param terms: the reservation with its changes
     :raises ApiError: 409, a node set has no such property
@@ -88,9 +88,9 @@ def _changed_nodes(terms: Document, changes: Document, resource_type: str, field
 
 
 def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> Document:
-    """The reservation that a node set is: instances, or whole hosts.
+    """Return the reservation for a node set: of whole hosts if the nodes are exclusive, else of instances.
 
-    :raises ApiError: 400, its query is none
+    :raises ApiError: 400, its query is invalid, or it has no resources and is not exclusive
     """
     query = nodes.get("properties", "")
     _check_query(query, f"{field}.properties", version)
@@ -127,7 +127,7 @@ def node_reservation(nodes: Mapping[str, Any], field: str, version: Version) -> 
 
 
 def maintenance_reservation(names: list[str]) -> Document:
-    """The reservation that keeps these hosts free."""
+    """Return the reservation that keeps these hosts, given by name, free of leases."""
     return {
         "id": str(uuid.uuid4()),
         "resource_type": HOST,
@@ -160,7 +160,7 @@ def _checked(terms: Document, resource_type: str, field: str, version: Version) 
         if terms["affinity"] is not None:
             raise ApiError(409, f"{field}.affinity: a {FLAVOR} reservation has none; send null", f"{field}.affinity")
         terms["flavor_id"] = str(terms["flavor_id"])
-        # Blazar takes them and does not look at them.
+        # Blazar accepts this query for flavors, and ignores it.
         terms["resource_properties"] = ""
     if resource_type == FLOATING_IP:
         _check_addresses(terms, field)
@@ -195,9 +195,9 @@ def _check_addresses(terms: Document, field: str) -> None:
 
 
 def check_address(text: str, field: str) -> None:
-    """Refuse what is no IP address.
+    """Check that a text is an IP address.
 
-    :raises ApiError: 400
+    :raises ApiError: 400, it is not
     """
     try:
         ipaddress.ip_address(text)

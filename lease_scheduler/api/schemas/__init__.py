@@ -1,4 +1,4 @@
-"""What bodies, query parameters and answers look like: JSON schemas (draft 2020-12), one module a resource.
+"""JSON schemas (draft 2020-12) of bodies, query parameters and answers, one module per resource.
 
 Requests are closed: a key that a schema does not name is refused.
 """

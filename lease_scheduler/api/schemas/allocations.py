@@ -30,12 +30,12 @@ _ALLOCATION = base.answer(
 
 
 def one(version: Version) -> Schema:
-    """Answer for one host."""
+    """Return the schema of the answer for one host."""
     del version
     return base.wrapped("allocation", _ALLOCATION)
 
 
 def several(version: Version) -> Schema:
-    """Answer for all hosts."""
+    """Return the schema of the answer for all hosts."""
     del version
     return base.wrapped("allocations", base.array(_ALLOCATION))

@@ -10,17 +10,17 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 
 
 def given(version: Version) -> dict[str, Schema]:
-    """Return what a request for a lease may have."""
+    """Return the attributes that a request for a lease may have."""
     return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.given)}
 
 
 def changed(version: Version) -> dict[str, Schema]:
-    """Return what a change of a lease may have."""
+    """Return the attributes that a change of a lease may have."""
     return {each.name: _taken(each.kind) for each in ATTRIBUTES if reaches(version, each.changed)}
 
 
 def shown(version: Version) -> dict[str, Schema]:
-    """Return what a lease in an answer has."""
+    """Return the attributes that a lease in an answer has."""
     return {each.name: _answered(each) for each in ATTRIBUTES if reaches(version, each.shown)}
 
 

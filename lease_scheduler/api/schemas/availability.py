@@ -8,10 +8,12 @@ from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import FORM, Schema
 
 QUERY = (
-    Parameter("start", base.DATE, "Look from here on; default: now."),
-    Parameter("end", base.DATE, "Look up to here; default: seven days after the start."),
+    Parameter("start", base.DATE, "Start of the search; default: now."),
+    Parameter("end", base.DATE, "End of the search; default: seven days after its start."),
     Parameter(
-        "duration", {**base.text(64, 1), FORM: base.DURATION[FORM]}, 'For how long, like "2h30m"; default: one hour.'
+        "duration",
+        {**base.text(64, 1), FORM: base.DURATION[FORM]},
+        'How long nodes must be free, like "2h30m"; default: one hour.',
     ),
     Parameter("count", base.integer(1, 100_000), "How many nodes at once; default: 1."),
     Parameter("vcpus", base.integer(1), "VCPUs of a node."),
@@ -21,12 +23,12 @@ QUERY = (
     Parameter("traits", base.text(1_024, 1), 'Traits that its host must have, like "HW_CPU_X86_AVX512,CUSTOM_SSD".'),
     Parameter("properties", base.QUERY, "Query over the properties of its host."),
     Parameter("exclusive", base.BOOLEAN, "Whole hosts."),
-    Parameter("per_host", base.integer(1, 100_000), "Most nodes on one host."),
+    Parameter("per_host", base.integer(1, 100_000), "Maximum number of nodes on one host."),
 )
 
 
 def one(version: Version) -> Schema:
-    """Answer of GET /availability."""
+    """Return the schema of the answer of GET /availability."""
     window = {"start": base.ISO_DATE, "end": base.MAYBE_ISO_DATE, "count": base.INTEGER}
     free = {"windows": base.array(base.answer(window)), "earliest": base.MAYBE_ISO_DATE}
     if version < V1_17:

@@ -1,4 +1,4 @@
-"""Pieces of which the schemas are made."""
+"""Building blocks of the schemas."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 from lease_scheduler.api.microversions import V1_0, Version
 from lease_scheduler.api.validation import DATE_FORM, FORM, NAME_FORM, WANTED, Schema
 
-#: Largest number that every column of the database holds.
+#: Largest number that fits into every integer column of the database.
 MAXIMUM_INTEGER = 2_147_483_647
 
 
 def text(maximum: int = 255, minimum: int = 0, **keywords: Any) -> Schema:
-    """A text of some length."""
+    """Return the schema of a text of ``minimum`` to ``maximum`` characters."""
     return {"type": "string", "minLength": minimum, "maxLength": maximum, **keywords}
 
 
 def integer(minimum: int = 0, maximum: int = MAXIMUM_INTEGER, **keywords: Any) -> Schema:
-    """A whole number."""
+    """Return the schema of a whole number."""
     return {"type": "integer", "minimum": minimum, "maximum": maximum, **keywords}
 
 
 def nullable(schema: Schema) -> Schema:
-    """The same, or null."""
+    """Return a schema that accepts null too."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
 def closed(properties: Mapping[str, Schema], required: Sequence[str] = (), **keywords: Any) -> Schema:
-    """An object with these keys and no others."""
+    """Return the schema of an object with these keys and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -40,13 +40,13 @@ def closed(properties: Mapping[str, Schema], required: Sequence[str] = (), **key
 
 
 def array(items: Schema, maximum: int | None = None, minimum: int = 0, **keywords: Any) -> Schema:
-    """A list."""
+    """Return the schema of a list of ``minimum`` to ``maximum`` elements."""
     limits = {"minItems": minimum} | ({} if maximum is None else {"maxItems": maximum})
     return {"type": "array", "items": items, **limits, **keywords}
 
 
 def name(maximum: int = 255) -> Schema:
-    """A name that people have to be able to read."""
+    """Return the schema of a name, which people must be able to read."""
     return text(maximum, 1, **{NAME_FORM: True})
 
 
@@ -72,7 +72,7 @@ QUERY: Schema = {
     WANTED: 'a query like ["==", "$gpu", "yes"] in a text of at most 4096 characters',
 }
 
-# What answers consist of.
+# Values in answers.
 STRING: Schema = {"type": "string"}
 MAYBE_STRING: Schema = {"type": ["string", "null"]}
 INTEGER: Schema = {"type": "integer"}
@@ -86,16 +86,16 @@ MAYBE_ISO_DATE: Schema = {"type": ["string", "null"], "format": "date-time"}
 
 
 def wrapped(key: str, schema: Schema) -> Schema:
-    """An answer: an object with one key."""
+    """Return the schema of an answer that is an object with one key."""
     return closed({key: schema}, [key])
 
 
 def answer(properties: Mapping[str, Schema]) -> Schema:
-    """An answer that has all of these keys and no others."""
+    """Return the schema of an object that has all of these keys and no others."""
     return closed(properties, list(properties))
 
 
-#: How many leases of each kind would be preempted.
+#: Number of leases of each kind that would be preempted.
 KINDS: Schema = {"type": "object", "additionalProperties": INTEGER}
 
 ALTERNATIVE = closed(
@@ -130,7 +130,7 @@ ERROR: Schema = {
 class Parameter:
     """A query parameter.
 
-    :ivar since: the microversion that brought it
+    :ivar since: the microversion that added it
     """
 
     name: str

@@ -8,14 +8,16 @@ from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
 
 QUERY = (
-    Parameter("start", base.text(64, 1), "Show from here on: a date, or seconds since the epoch; default: a day ago."),
-    Parameter("end", base.text(64, 1), "Show up to here; default: a week after the start."),
+    Parameter(
+        "start", base.text(64, 1), "Start of the period: a date, or seconds since the epoch; default: a day ago."
+    ),
+    Parameter("end", base.text(64, 1), "End of the period; default: a week after its start."),
     Parameter("since", base.integer(0, 2**53), "Only what changed after this revision."),
 )
 
 
 def one(version: Version) -> Schema:
-    """Answer of GET /calendar."""
+    """Return the schema of the answer of GET /calendar."""
     del version
     host = base.answer(
         {

@@ -8,7 +8,7 @@ from lease_scheduler.api.validation import Schema
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /floatingips."""
+    """Return the schema of the body of POST /floatingips."""
     del version
     return base.closed(
         {
@@ -33,12 +33,12 @@ _FLOATING_IP = base.answer(
 
 
 def one(version: Version) -> Schema:
-    """Answer with one address."""
+    """Return the schema of the answer with one address."""
     del version
     return base.wrapped("floatingip", _FLOATING_IP)
 
 
 def several(version: Version) -> Schema:
-    """Answer with all addresses."""
+    """Return the schema of the answer with all addresses."""
     del version
     return base.wrapped("floatingips", base.array(_FLOATING_IP))

@@ -6,7 +6,7 @@ from lease_scheduler.api.microversions import Version
 from lease_scheduler.api.schemas import base
 from lease_scheduler.api.validation import MESSAGE, WANTED, Schema
 
-#: What is known of every host; no capability can have one of these names.
+#: Keys that every host has. No capability can have one of these names.
 FACTS = frozenset(
     {
         "id",
@@ -41,7 +41,7 @@ _CAPABILITY: Schema = {
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /os-hosts; what it does not name is a capability."""
+    """Return the schema of the body of POST /os-hosts. Keys that it does not name are capabilities."""
     del version
     return {
         "type": "object",
@@ -53,7 +53,7 @@ def create(version: Version) -> Schema:
 
 
 def update(version: Version) -> Schema:
-    """Body of PUT /os-hosts/{id}; null removes a capability."""
+    """Return the schema of the body of PUT /os-hosts/{id}. Null removes a capability."""
     del version
     capability = {**_CAPABILITY, "type": ["string", "number", "boolean", "null"], WANTED: "a text, a number or null"}
     return {
@@ -87,12 +87,12 @@ def _host() -> Schema:
 
 
 def one(version: Version) -> Schema:
-    """Answer with one host."""
+    """Return the schema of the answer with one host."""
     del version
     return base.wrapped("host", _host())
 
 
 def several(version: Version) -> Schema:
-    """Answer with all hosts."""
+    """Return the schema of the answer with all hosts."""
     del version
     return base.wrapped("hosts", base.array(_host()))

@@ -16,12 +16,12 @@ SORT_KEYS = ["id", "name", "kind", "state", "project_id", "start", "end", "creat
 NAME = base.name()
 MAXIMUM_RESERVATIONS = 64
 
-#: What a consumer may want to have otherwise of a lease that is held for him.
+#: Terms of a held lease for which its project may ask for other values.
 _COUNTERED = frozenset(
     {"start_date", "end_date", "before_end_date", "duration", "deadline", "reservations", "max_price"}
 )
 
-#: Accepted and forgotten, as the events follow from the dates.
+#: Accepted and ignored, since the events follow from the dates.
 _EVENTS = base.array(base.closed({"event_type": base.text(255), "event_date": base.text(64)}), 64)
 _LENGTHS: dict[str, Schema] = {"duration": base.DURATION, "deadline": base.DATE}
 _VOLUME = base.closed(
@@ -35,7 +35,7 @@ _VOLUME = base.closed(
 
 
 def _server(version: Version) -> Schema:
-    """A template; whether what it boots from is there is seen when all of the lease is known."""
+    """Return the schema of a server template. From microversion 1.13 on, the engine checks what it boots from."""
     if version >= V1_13:
         return base.closed({**_SERVER, "volume": _VOLUME}, ["name"])
     return base.closed(_SERVER, ["name", "image_id"])
@@ -46,7 +46,7 @@ _SERVER: dict[str, Schema] = {
     "image_id": base.text(255, 1),
     "count": base.integer(1, 100_000),
     "node_set": base.integer(0, 63),
-    # A list, or as in Nova one of two words.
+    # A list, or "auto" or "none", as in Nova.
     "networks": {
         **base.array(base.closed({"network_id": base.text(255), "port_id": base.text(255)}), 64),
         "type": ["array", "string"],
@@ -60,7 +60,7 @@ _SERVER: dict[str, Schema] = {
 
 
 def create(version: Version) -> Schema:
-    """Body of a request for a lease."""
+    """Return the schema of the terms in a request for a lease."""
     properties: dict[str, Schema] = {
         **attributes.given(version),
         "start_date": base.DATE,
@@ -79,7 +79,7 @@ def create(version: Version) -> Schema:
 
 
 def create_with_id(version: Version) -> Schema:
-    """Body of POST /leases, where the client may choose the id."""
+    """Return the schema of the body of POST /leases, where from microversion 1.18 on clients may choose the id."""
     schema = create(version)
     if version >= V1_18:
         schema = {**schema, "properties": {**schema["properties"], "id": base.CHOSEN_UUID}}
@@ -87,7 +87,7 @@ def create_with_id(version: Version) -> Schema:
 
 
 def update(version: Version) -> Schema:
-    """Body of PUT /leases/{id}."""
+    """Return the schema of the body of PUT /leases/{id}."""
     properties: dict[str, Schema] = {
         **attributes.changed(version),
         "start_date": base.DATE,
@@ -101,8 +101,8 @@ def update(version: Version) -> Schema:
 
 
 LIST_QUERY = (
-    Parameter("limit", base.integer(1), "At most so many leases.", V1_1),
-    Parameter("marker", base.UUID, "Begin after the lease of this id.", V1_1),
+    Parameter("limit", base.integer(1), "Maximum number of leases to return.", V1_1),
+    Parameter("marker", base.UUID, "Start after the lease with this id.", V1_1),
     Parameter("sort_key", {"type": "string", "enum": SORT_KEYS}, "Sort by this key.", V1_1),
     Parameter("sort_dir", {"type": "string", "enum": ["asc", "desc"]}, "In this direction.", V1_1),
     Parameter("name", base.text(255), "Leases of this name.", V1_1),
@@ -114,7 +114,7 @@ LIST_QUERY = (
     Parameter("deleted", base.BOOLEAN, "Deleted leases too.", V1_4),
     Parameter("series_id", base.UUID, "Leases of this series.", V1_9),
     Parameter("number", base.integer(1), "The lease of this number.", V1_16),
-    Parameter("live", base.BOOLEAN, "Without leases that are over.", V1_16),
+    Parameter("live", base.BOOLEAN, "Leave out leases that are over.", V1_16),
 )
 SHOW_QUERY = (Parameter("deleted", base.BOOLEAN, "Show the lease even if it is deleted.", V1_4),)
 
@@ -152,7 +152,7 @@ HOLDING = base.closed(
 
 
 def lease(version: Version) -> Schema:
-    """A lease in an answer."""
+    """Return the schema of a lease in an answer."""
     properties: dict[str, Schema] = {
         "id": base.STRING,
         **attributes.shown(version),
@@ -198,12 +198,12 @@ def lease(version: Version) -> Schema:
 
 
 def one(version: Version) -> Schema:
-    """Answer with one lease."""
+    """Return the schema of the answer with one lease."""
     return base.wrapped("lease", lease(version))
 
 
 def several(version: Version) -> Schema:
-    """Answer with a list of leases."""
+    """Return the schema of the answer with a list of leases."""
     properties: dict[str, Schema] = {"leases": base.array(lease(version))}
     if version >= V1_1:
         properties["leases_links"] = base.array(base.answer({"rel": base.STRING, "href": base.STRING}))
@@ -211,7 +211,7 @@ def several(version: Version) -> Schema:
 
 
 def history(version: Version) -> Schema:
-    """Answer of GET /leases/{id}/history."""
+    """Return the schema of the answer of GET /leases/{id}/history."""
     del version
     return base.wrapped(
         "history",
@@ -222,7 +222,7 @@ def history(version: Version) -> Schema:
 
 
 def hosts(version: Version) -> Schema:
-    """Answer of GET /leases/{id}/hosts."""
+    """Return the schema of the answer of GET /leases/{id}/hosts."""
     del version
     return base.wrapped(
         "hosts",
@@ -231,7 +231,7 @@ def hosts(version: Version) -> Schema:
 
 
 def action(version: Version) -> Schema:
-    """Body of POST /leases/{id}/action."""
+    """Return the schema of the body of POST /leases/{id}/action."""
     span: dict[str, Schema] = {"end_date": base.DATE, "by": base.DURATION, "duration": base.DURATION}
     shorter = {**span, "reservations": base.array(reservations.update(version), MAXIMUM_RESERVATIONS, 1)}
     limit: dict[str, Schema] = {"max_price": base.MONEY} if version >= V1_15 else {}

@@ -1,4 +1,4 @@
-"""Maintenances: times in which hosts are free of leases."""
+"""Maintenances: times during which hosts are kept free of leases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lease_scheduler.api.validation import Schema
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /maintenances; hosts by name or id."""
+    """Return the schema of the body of POST /maintenances. It names hosts by name or id."""
     del version
     return base.closed(
         {
@@ -23,10 +23,10 @@ def create(version: Version) -> Schema:
 
 
 def one(version: Version) -> Schema:
-    """Answer with one maintenance, which is a lease."""
+    """Return the schema of the answer with one maintenance, which is a lease."""
     return base.wrapped("maintenance", leases.lease(version))
 
 
 def several(version: Version) -> Schema:
-    """Answer with all maintenances."""
+    """Return the schema of the answer with all maintenances."""
     return base.wrapped("maintenances", base.array(leases.lease(version)))

@@ -1,4 +1,4 @@
-"""Properties of hosts, in which leases can ask for hosts."""
+"""Properties of hosts, by which leases can select hosts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ QUERY = (
 
 
 def update(version: Version) -> Schema:
-    """Body of PATCH /os-hosts/properties/{name}."""
+    """Return the schema of the body of PATCH /os-hosts/properties/{name}."""
     del version
     return base.closed({"private": base.BOOLEAN}, ["private"])
 
 
 def one(version: Version) -> Schema:
-    """Answer to a change."""
+    """Return the schema of the answer to a change."""
     del version
     return base.wrapped(
         "resource_property",
@@ -35,7 +35,7 @@ def one(version: Version) -> Schema:
 
 
 def several(version: Version) -> Schema:
-    """Answer with all properties."""
+    """Return the schema of the answer with all properties."""
     del version
     shown = base.closed(
         {"property": base.STRING, "private": base.BOOLEAN, "values": base.array(base.STRING)}, ["property"]

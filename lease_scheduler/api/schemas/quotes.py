@@ -8,7 +8,7 @@ from lease_scheduler.api.validation import Schema
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /quotes."""
+    """Return the schema of the body of POST /quotes."""
     lease = leases.create(version)
     if version < V1_12:
         return lease
@@ -38,7 +38,7 @@ _COUNTER_OFFER = base.answer(
 
 
 def one(version: Version) -> Schema:
-    """Answer of POST /quotes."""
+    """Return the schema of the answer of POST /quotes."""
     properties: dict[str, Schema] = {
         "granted": base.BOOLEAN,
         "reason": base.STRING,
@@ -73,14 +73,14 @@ def one(version: Version) -> Schema:
 
 
 def change(version: Version) -> Schema:
-    """Body of POST /leases/{id}/quote: a change as PUT has it, or an action."""
+    """Return the schema of the body of POST /leases/{id}/quote: a change as in PUT, or extend or shrink."""
     actions = leases.action(version)["properties"]
     wanted = {name: actions[name] for name in ("extend", "shrink")}
     return base.closed({"change": leases.update(version), **wanted}, minProperties=1, maxProperties=1)
 
 
 def of_change(version: Version) -> Schema:
-    """Answer of POST /leases/{id}/quote."""
+    """Return the schema of the answer of POST /leases/{id}/quote."""
     properties: dict[str, Schema] = {
         "granted": base.BOOLEAN,
         "reason": base.STRING,

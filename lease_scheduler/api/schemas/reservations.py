@@ -1,4 +1,4 @@
-"""Reservations of a lease: what is asked of which type of resource."""
+"""Reservations of a lease, by resource type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AFFINITY: Schema = {
     WANTED: 'true, false or null, or one of the texts "True", "False" and "None"',
 }
 _COUNT = base.integer(1, 100_000)
-#: Blazar's command line sends what looks like a number as one.
+#: Blazar's command line sends an id that looks like a number as a number.
 _FLAVOR_ID: Schema = {
     "type": ["string", "integer"],
     "minLength": 1,
@@ -29,7 +29,7 @@ _FLAVOR_ID: Schema = {
 }
 _ADDRESSES = base.array(base.text(64, 1), 1_000)
 
-#: The keys of each type, those that must be there first.
+#: The required and the optional keys of each resource type.
 _KEYS: dict[str, tuple[dict[str, Schema], dict[str, Schema]]] = {
     HOST: (
         {
@@ -62,7 +62,7 @@ _KEYS: dict[str, tuple[dict[str, Schema], dict[str, Schema]]] = {
 }
 
 RESOURCE_TYPES = tuple(_KEYS)
-#: Which keys each type has.
+#: All keys of each resource type.
 KEYS_OF_TYPE = {kind: frozenset(required) | frozenset(optional) for kind, (required, optional) in _KEYS.items()}
 
 RESOURCES: Schema = {
@@ -92,7 +92,7 @@ NODES = base.array(NODE_SET, 64, 1)
 
 
 def creation(version: Version) -> Schema:
-    """A reservation in a request for a new lease."""
+    """Return the schema of a reservation in a request for a new lease."""
     del version
     branches = [
         base.closed(
@@ -105,7 +105,7 @@ def creation(version: Version) -> Schema:
 
 
 def update(version: Version) -> Schema:
-    """A reservation in a request that changes a lease."""
+    """Return the schema of a reservation in a request that changes a lease."""
     del version
     keys = {key: schema for required, optional in _KEYS.values() for key, schema in (required | optional).items()}
     keys["before_end"] = _KEYS[HOST][1]["before_end"]
@@ -113,7 +113,7 @@ def update(version: Version) -> Schema:
 
 
 def shown(version: Version) -> Schema:
-    """A reservation in an answer."""
+    """Return the schema of a reservation in an answer."""
     common: dict[str, Schema] = {
         "id": base.STRING,
         "lease_id": base.STRING,

@@ -8,7 +8,7 @@ from lease_scheduler.api.validation import Schema
 
 
 def create(version: Version) -> Schema:
-    """Body of POST /series."""
+    """Return the schema of the body of POST /series."""
     rule = base.text(255, 1, examples=["FREQ=WEEKLY;BYDAY=MO;COUNT=10"])
     return base.closed({"name": leases.NAME, "rule": rule, "lease": leases.create(version)}, ["rule", "lease"])
 
@@ -25,19 +25,19 @@ def _series() -> dict[str, Schema]:
 
 
 def created(version: Version) -> Schema:
-    """Answer of POST /series."""
+    """Return the schema of the answer of POST /series."""
     del version
     refused = base.array(base.answer({"start": base.ISO_DATE, "message": base.STRING}))
     return base.wrapped("series", base.answer({**_series(), "leases": base.array(base.STRING), "refused": refused}))
 
 
 def one(version: Version) -> Schema:
-    """Answer with one series and the ids of its leases."""
+    """Return the schema of the answer with one series and the ids of its leases."""
     del version
     return base.wrapped("series", base.answer({**_series(), "leases": base.array(base.STRING)}))
 
 
 def several(version: Version) -> Schema:
-    """Answer with all series."""
+    """Return the schema of the answer with all series."""
     del version
     return base.wrapped("series", base.array(base.answer(_series())))

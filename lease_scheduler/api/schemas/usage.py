@@ -8,21 +8,21 @@ from lease_scheduler.api.schemas.base import Parameter
 from lease_scheduler.api.validation import Schema
 
 QUERY = (
-    Parameter("project_id", base.text(255, 1), "Of this project; default: one's own."),
-    Parameter("all_projects", base.BOOLEAN, "Of all projects; administrators only."),
-    Parameter("start", base.DATE, "From here on; default: 30 days before the end."),
-    Parameter("end", base.DATE, "Up to here; default: now."),
+    Parameter("project_id", base.text(255, 1), "Usage of this project; default: the caller's project."),
+    Parameter("all_projects", base.BOOLEAN, "Usage of all projects; administrators only."),
+    Parameter("start", base.DATE, "Start of the period; default: 30 days before its end."),
+    Parameter("end", base.DATE, "End of the period; default: now."),
     Parameter(
         "interval",
         base.text(7, 1, pattern="^(day|hour|[1-9][0-9]{0,6})$", examples=["day"]),
-        "Also in steps of so long: day, hour, or seconds. Days and hours are those of UTC.",
+        "Also return the usage in steps of this length: day, hour (both in UTC), or a number of seconds.",
         since=V1_14,
     ),
 )
 
 
 def several(version: Version) -> Schema:
-    """Answer of GET /usage."""
+    """Return the schema of the answer of GET /usage."""
     hours: dict[str, Schema] = {
         "node_hours": base.NUMBER,
         "resource_hours": {"type": "object", "additionalProperties": base.NUMBER},

@@ -18,12 +18,12 @@ _VERSION = base.answer(
 
 
 def one(version: Version) -> Schema:
-    """Answer of GET /v1."""
+    """Return the schema of the answer of GET /v1."""
     del version
     return base.wrapped("version", _VERSION)
 
 
 def several(version: Version) -> Schema:
-    """Answer of GET / and GET /versions."""
+    """Return the schema of the answer of GET / and GET /versions."""
     del version
     return base.wrapped("versions", base.array(_VERSION))

@@ -1,1 +1,1 @@
-"""Turns the plain values of engine and reader into what clients see."""
+"""Conversion of the plain values of engine and reader to what clients see."""

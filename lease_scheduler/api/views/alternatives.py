@@ -1,4 +1,4 @@
-"""What would be possible instead of what was refused."""
+"""Alternatives to requests that were refused, as clients see them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lease_scheduler.model.documents import Document
 
 
 def show_alternatives(alternatives: Iterable[Mapping[str, Any]], version: Version) -> list[Document]:
-    """Alternatives in an answer.
+    """Return the alternatives for an answer.
 
-    Before microversion 1.17 there is the nearest one of each change only, as nothing would tell two of them apart.
+    Before microversion 1.17, only the first alternative with each change is shown, since clients could not tell two of
+    them apart.
     """
     shown = []
     changes = set()

@@ -8,7 +8,7 @@ from lease_scheduler.model.documents import Document
 
 
 def show_host(host: Document) -> Document:
-    """A host with its capabilities, in Blazar's form."""
+    """Return a host with its capabilities, in Blazar's form."""
     shown = {name: str(value) for name, value in host["properties"].items() if name not in FACTS}
     return shown | {
         "id": str(host["id"]),
@@ -21,7 +21,7 @@ def show_host(host: Document) -> Document:
         "local_gb": host["local_gb"],
         "service_name": host["service_name"],
         "availability_zone": host["availability_zone"],
-        # Blazar's monitor takes the mark away from a host that is out of service.
+        # Blazar's monitor sets this to false for a host that is out of service.
         "reservable": host["reservable"] and host["out_until"] is None,
         "status": None,
         "trust_id": host["trust_id"],
@@ -31,7 +31,7 @@ def show_host(host: Document) -> Document:
 
 
 def show_allocation(allocation: Document) -> Document:
-    """Who has a host."""
+    """Return the reservations on a host, in Blazar's form."""
     return {
         "resource_id": str(allocation["resource_id"]),
         "reservations": [
@@ -47,7 +47,7 @@ def show_allocation(allocation: Document) -> Document:
 
 
 def show_floatingip(address: Document) -> Document:
-    """An address that can be reserved."""
+    """Return a floating IP address, in Blazar's form."""
     return {
         "id": address["id"],
         "floating_network_id": address["floating_network_id"],

@@ -1,11 +1,11 @@
 """Leases as clients see them.
 
-A lease view (from the reader) has all attributes of leases (see ``records.attributes``), ``id``, ``kind``, ``state``,
-``reason``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``, ``deadline``,
+A lease view, which the reader returns, has all attributes of leases (see ``records.attributes``), ``id``, ``kind``,
+``state``, ``reason``, ``start``, ``end`` (planned, granted or past), ``requested_start``, ``duration``, ``deadline``,
 ``before_end``, ``submitted``, ``started``, ``ended``, ``accumulated``, ``created_at``, ``updated_at``, ``version``,
 ``revision``, ``servers``, ``offered_until``, ``negotiation_id``, ``penalties``, ``breaches`` (``kind``, ``instant``,
 ``seconds``, ``node_seconds``, ``penalty``), ``operation``, ``reservations``, ``events``, ``holdings`` and ``number``
-(its place in the order of all requests, from 1 on). All dates are instants.
+(its place in the order of all requests, starting at 1). All dates are instants.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from lease_scheduler.records.attributes import ATTRIBUTES
 
 
 def show_lease(view: Document, version: Version, with_hosts: bool) -> Document:
-    """A lease in an answer.
+    """Return a lease for an answer.
 
-    :param with_hosts: whether the client may know on which hosts it is
+    :param with_hosts: whether the client may know the hosts of the lease
     """
     shown: Document = {
         "id": view["id"],
@@ -61,7 +61,7 @@ def _breach(breach: Document) -> Document:
 
 
 def _start(view: Document) -> int:
-    """The start for clients that know reservations only: what comes nearest to one."""
+    """Return a start for clients that know only reservations: the best known one, even if none is planned."""
     for key in ("start", "requested_start", "started", "submitted"):
         if view[key] is not None:
             return int(view[key])
@@ -76,7 +76,7 @@ def _end(view: Document) -> int:
 
 
 def is_endless(view: Document) -> bool:
-    """Whether a lease goes on until somebody ends it; what the planner takes for its end is none."""
+    """Return whether a lease runs until somebody ends it. The end that is planned for it means nothing to clients."""
     return view["duration"] == UNLIMITED and LeaseState(view["state"]) not in FINAL_STATES
 
 
@@ -101,7 +101,7 @@ def _since_kinds(view: Document, with_hosts: bool) -> Document:
 
 
 def _holding(holding: Document, with_hosts: bool, endless: bool) -> Document:
-    """Hosts that a lease has or will have; without end where the lease has none."""
+    """Return a holding for an answer. If the lease is endless, so is a holding, unless it ends with a suspension."""
     shown: Document = {key: iso_date(holding[key]) for key in ("start", "run_start", "run_end", "end")}
     if endless and holding["closing"] != "suspend":
         shown |= {"run_end": None, "end": None}

@@ -48,7 +48,7 @@ def test_both_answers(page: Page, sight: Service) -> None:
             [["2 Mar 2026, 12:00", "9 Mar 2026, 12:00", "6", "2 best-effort leases, 1 deadline lease"]],
         ),
         (
-            "Without preempting anybody",
+            "Without preempting other leases",
             "From 2 Mar 2026, 22:00 on.",
             [["2 Mar 2026, 22:00", "9 Mar 2026, 12:00", "4"]],
         ),

@@ -146,7 +146,7 @@ def test_token(page: Page, sight: Service) -> None:
     assert page.text("#status") == "Token needed"
     count = _polls(sight)
     page.press("wrong", Keys.ENTER)
-    page.until(lambda: page.text("#token-message") == "The server does not take this token.")
+    page.until(lambda: page.text("#token-message") == "The server does not accept this token.")
     assert _polls(sight) == count + 1
     page.one("#token-form input").send_keys("secret", Keys.ENTER)
     page.until(lambda: page.text("#status") == "Live")

@@ -50,7 +50,7 @@ def test_queue_is_empty(page: Page, service: Service) -> None:
     """An empty queue says so."""
     service.put(lease("one", "reservation", "active", holdings=[holding(-1, 1, [1])]))
     page.open("#view=queue")
-    assert page.text("#view-queue .none") == "No lease waits."
+    assert page.text("#view-queue .none") == "No leases are waiting."
 
 
 def test_table_has_all_leases(page: Page, sight: Service) -> None:

@@ -277,7 +277,7 @@ class TestActions:
                 ("update_lease", {"start": 1_896_138_000, "end": 1_896_307_200}),
             ),
             ({"end": {}}, ("end_lease",)),
-            ({"cancel": {}}, ("delete_lease", "cancelled by its consumer")),
+            ({"cancel": {}}, ("delete_lease", "cancelled by its project")),
             ({"cancel": {"reason": "no need"}}, ("delete_lease", "no need")),
         ],
     )

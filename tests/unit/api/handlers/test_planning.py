@@ -397,7 +397,7 @@ class TestSeries:
         [
             ({"rule": "FREQ=WEEKLY"}, "rule", "must have an end"),
             ({"rule": "FREQ=HOURLY;COUNT=3"}, "rule", "would begin before the one before it has ended"),
-            ({"rule": "FREQ=DAILY;COUNT=99"}, "rule", "must mean 10 leases at most"),
+            ({"rule": "FREQ=DAILY;COUNT=99"}, "rule", "must describe at most 10 leases"),
             ({"rule": "FREQ=YEARLY;COUNT=9"}, "rule", "only 1 of 9 leases lie within 60 days"),
             ({"lease": {"name": "a"}}, "lease.start_date", "Missing parameter start_date, end_date"),
             ({"lease": {"name": 3, **DATES}}, "lease.name", "lease.name: must be a text, not 3"),
