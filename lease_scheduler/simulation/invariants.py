@@ -1,4 +1,4 @@
-"""What must hold at every step and after every run (haizea F92)."""
+"""Invariants, which hold at every step and after every run (haizea F92)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lease_scheduler.simulation.workload import Workload
 
 
 class InvariantError(LeaseSchedulerError):
-    """Something happened that must never happen."""
+    """An invariant does not hold."""
 
 
 def check_plan(plan: Plan, now: int) -> None:
-    """The plan is consistent: nothing is over capacity, and the availability is what the leases hold.
+    """Check that no host is over capacity, and that the availability is the sum of the holdings.
 
-    :raises InvariantError: naming what is wrong
+    :raises InvariantError: an invariant does not hold; the error names it
     """
     rebuilt = plan.rebuilt(now)
     if not rebuilt.within_capacity():
@@ -41,7 +41,7 @@ def check_plan(plan: Plan, now: int) -> None:
 
 
 def _check_images(plan: Plan, now: int) -> None:
-    """Whoever counts on an image has it or gets it, no host keeps too much, and the channel is taken once at a time."""
+    """Check images: leases have or get theirs, no cache is larger than permitted, and transfers do not overlap."""
     images = plan.images
     if images is None:
         return
@@ -75,14 +75,17 @@ def _check_images(plan: Plan, now: int) -> None:
 
 
 def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -> None:
-    """The run kept every promise.
+    """Check that a run kept every promise.
 
-    No host was over capacity at any instant; every lease ended in exactly one final state; every done lease ran
-    exactly as
-    long as it asked for, or until its work was over; no reservation began a second late.
+    * No host was over capacity at any instant.
+    * Every lease is in the result once, in a final state.
+    * Every lease that is done ran for exactly its requested duration, or until its work was done.
+    * Every reservation started exactly at its requested start.
+    * Every immediate lease started when it was submitted, unless it may have waited for its image.
+    * Every lease with a deadline met it.
 
-    :param exact: whether the cloud did everything as planned; if not, only capacity and completeness are checked
-    :raises InvariantError: naming what is wrong
+    :param exact: whether the cloud did everything as planned; if not, only the first two are checked
+    :raises InvariantError: a promise was not kept; the error names it
     """
     expected = Counter(lease.request.lease_id for lease in workload.leases)
     if Counter(lease.lease_id for lease in result.leases) != expected:
@@ -116,12 +119,12 @@ def _check_promises(result: RunResult, real_durations: Mapping[str, int | None])
 
 
 def _shutdown(result: RunResult) -> int:
-    """The longest shutdown of the run: the deadline is about the run, what follows it is the provider's."""
+    """Return the longest shutdown of the run in seconds, since a deadline does not cover the shutdown."""
     return max((o.end - o.start for o in result.occupations if o.phase.value == "shutdown"), default=0)
 
 
 def _check_capacity(result: RunResult) -> None:
-    """Sweep over all occupations; at equal instants ends come before starts."""
+    """Check the capacity of hosts in a sweep over all occupations; at equal instants, ends come before starts."""
     site = result.site
     requests = {lease.lease_id: lease.request for lease in result.leases}
     for name in site.resource_classes:

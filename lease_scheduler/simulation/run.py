@@ -1,4 +1,4 @@
-"""Runs a workload through the engine, on a simulated clock and a simulated cloud (haizea F18)."""
+"""Running a workload with the engine, on a simulated clock and a simulated cloud (haizea F18)."""
 
 from __future__ import annotations
 
