@@ -29,7 +29,7 @@ from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
 from lease_scheduler.simulation.workload import Workload
 
-#: Called after every step of a run, and when it is over. It must not change the run.
+#: Called after every step of a run, and at its end. It must not change the run.
 Watcher = Callable[["Run"], None]
 
 

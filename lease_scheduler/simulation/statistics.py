@@ -195,7 +195,7 @@ def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
 
 
 def _extra(lease: WorkloadLease, name: str) -> float | None:
-    """Return a field of the log, or None if it is missing, no number, or negative."""
+    """Return a field of the log, or None if it is missing, negative or not a number."""
     try:
         value = float(lease.request.extras[name])
     except (KeyError, ValueError):

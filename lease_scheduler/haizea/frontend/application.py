@@ -41,7 +41,7 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
 class _HttpError(Exception):
-    """A request that is no XML-RPC call.
+    """A request that is not an XML-RPC call.
 
     :param status: HTTP status with its reason phrase
     """
@@ -113,7 +113,7 @@ class Application:
 def _body(environ: Mapping[str, Any]) -> bytes:
     """Return the body of a request.
 
-    :raises _HttpError: the request is no XML-RPC call
+    :raises _HttpError: the request is not an XML-RPC call
     """
     if environ.get("PATH_INFO", "") not in _PATHS:
         raise _HttpError("404 Not Found", "XML-RPC is at / and at /RPC2.")

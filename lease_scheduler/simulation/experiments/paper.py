@@ -52,7 +52,7 @@ class Paper:
     forecast: Callable[[Case], float]
 
     def named(self, name: str) -> Mapping[str, Chapter] | None:
-        """Return the chapters that a name stands for, or None if it is no name of this paper."""
+        """Return the chapters that a name stands for, or None if this paper has no such name."""
         if name == self.name:
             return self.chapters
         chapter = self.chapters.get(name) or self.further.get(name)
