@@ -74,7 +74,7 @@ def check_left(nova: Any) -> None:
     found = ours(nova)
     if found:
         raise InvalidValueError(
-            "--clean", f"{len(found)} servers of another run are there; if it does not go on any more, run with --clean"
+            "--clean", f"{len(found)} servers of another calibration exist; if it has ended, run with --clean"
         )
 
 

@@ -36,7 +36,7 @@ def check_plan(plan: Plan, now: int) -> None:
         for reservation in lease.holdings:
             phases = (reservation.start, reservation.run_start, reservation.run_end, reservation.end)
             if list(phases) != sorted(phases) or reservation.start < previous_end:
-                raise InvariantError(f"at {now}: lease {lease.lease_id} has reservations out of order")
+                raise InvariantError(f"at {now}: lease {lease.lease_id} has holdings out of order")
             previous_end = reservation.end
 
 
@@ -51,7 +51,7 @@ def _check_images(plan: Plan, now: int) -> None:
             raise InvariantError(f"at {now}: {plan.site.hosts[host].name} keeps more images than it may")
         for entry in pool:
             if host not in images.holding[entry.image.image_id]:
-                raise InvariantError(f"at {now}: image {entry.image.image_id} is not known to be where it is")
+                raise InvariantError(f"at {now}: image {entry.image.image_id} is in a cache not known to have it")
             if not entry.users <= plan.leases.keys():
                 raise InvariantError(f"at {now}: image {entry.image.image_id} is kept for a lease that is over")
     planned = [transfer for transfer in images.transfers if transfer.start > now]
@@ -66,7 +66,7 @@ def _check_images(plan: Plan, now: int) -> None:
         for transfer in images.transfers:
             there |= {host for user in transfer.users if user.lease_id == lease_id for host in user.hosts}
         if not hosts <= there:
-            raise InvariantError(f"at {now}: lease {lease_id} counts on images that do not come")
+            raise InvariantError(f"at {now}: lease {lease_id} counts on images that are not transferred")
     for lease in plan.leases.values():
         if lease.state is LeaseState.ACTIVE and lease.request.software is not None:
             hosts = lease.holdings[0].hosts
@@ -89,7 +89,7 @@ def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -
     """
     expected = Counter(lease.request.lease_id for lease in workload.leases)
     if Counter(lease.lease_id for lease in result.leases) != expected:
-        raise InvariantError("a lease was lost or doubled")
+        raise InvariantError("a lease was lost or duplicated")
     for lease in result.leases:
         if not lease.is_final or lease.holdings:
             raise InvariantError(f"lease {lease.lease_id} is {lease.state.value} after the end")

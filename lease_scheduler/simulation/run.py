@@ -167,7 +167,7 @@ class Run:
     def _end_stranded(self) -> None:
         """Cancel the leases that still wait when no further event can give them a place."""
         while leases := self.engine.live_leases():
-            self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
+            self.engine.cancel(leases[0].lease_id, "still without a place when no events were left")
 
     def _counters(self) -> dict[str, int]:
         """Return the counters of the run; breaches are counted only if there are penalties, since Haizea has none."""

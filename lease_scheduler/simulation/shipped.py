@@ -36,7 +36,8 @@ def shipped_path(name: str) -> Path:
     :raises InvalidValueError: there is no shipped workload with this name
     """
     if name not in _FILES:
-        raise InvalidValueError("workload", f"none is shipped as {name!r}; known are {', '.join(shipped_names())}")
+        known = ", ".join(shipped_names())
+        raise InvalidValueError("workload", f"there is no shipped workload {name!r}; known are {known}")
     return Path(str(files("lease_scheduler.simulation") / "data" / _FILES[name]))
 
 

@@ -122,4 +122,4 @@ def _plain(value: object) -> object:
         return value.value
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{value!r} is no JSON value; give the case parameters of its own")
+    raise TypeError(f"{value!r} is not a JSON value; define the parameters of the case")

@@ -119,7 +119,7 @@ def _read(path: Path) -> Manifest:
     except OSError as error:
         raise InputFileError(str(path), None, f"cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputFileError(str(path), None, "is no manifest of a campaign; use another directory") from error
+        raise InputFileError(str(path), None, "is not a manifest of a campaign; use another directory") from error
 
 
 def _differences(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -102,7 +102,7 @@ def run_campaign(
         manifest, differences = open_manifest(directory, by_name.values(), journal.entries, inputs, sys.argv)
         for difference in differences:
             # Printed even if progress is hidden, because the figures may not be comparable.
-            Console(stderr=True).print(f"warning: different from the call before: {difference}", soft_wrap=True)
+            Console(stderr=True).print(f"warning: difference from the previous call: {difference}", soft_wrap=True)
         weights = {name: 1.0 if forecast is None else forecast(case) for name, case in by_name.items()}
         waiting = [case for case in by_name.values() if case.name not in journal.entries]
         # Long runs come first, so that cores do not wait long for the last run.

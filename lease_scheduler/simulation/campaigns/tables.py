@@ -41,7 +41,7 @@ def _concatenate(parts: list[Path], columns: tuple[str, ...], target: Path) -> P
     for part in parts:
         header = next(_rows(part), None)
         if header is None or tuple(header[-len(columns) :]) != columns:
-            raise InputFileError(str(part), 1, "is no table of a run; delete the campaign's folder and run it again")
+            raise InputFileError(str(part), 1, "is not a table of a run; delete the campaign's folder and run it again")
         labels += [label for label in header[: -len(columns)] if label not in labels]
     try:
         with TemporaryDirectory(prefix=".writing-", dir=target.parent) as scratch:

@@ -99,9 +99,9 @@ def read_data_file(path: str | os.PathLike[str]) -> tuple[str, Accounting]:
         try:
             content = json.loads(stream.read(), parse_constant=_refuse)
         except ValueError as error:
-            raise InputFileError(name, None, f"is no JSON: {error}") from error
+            raise InputFileError(name, None, f"is not JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputFileError(name, None, f'is no data file of a run ("format": "{FORMAT}")')
+        raise InputFileError(name, None, f'is not a data file of a run ("format": "{FORMAT}")')
     if content.get("version") != VERSION:
         raise InputFileError(name, None, f"has version {content.get('version')!r}; this program knows {VERSION}")
     for problem in _VALIDATOR.iter_errors(content):
@@ -118,4 +118,4 @@ def read_data_file(path: str | os.PathLike[str]) -> tuple[str, Accounting]:
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")

@@ -24,7 +24,7 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     name = os.fspath(path)
     if "\0" in name:
-        raise InputFileError(name, None, "cannot be read: a file name holds no zero byte")
+        raise InputFileError(name, None, "cannot be read: a file name cannot contain a zero byte")
     try:
         with open(name, "rb") as raw:
             compressed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC

@@ -71,7 +71,7 @@ def read_lwf(path: str | os.PathLike[str]) -> Workload:
             case "lease-request":
                 requests.append((element.line, _read_request(element, declared | frozenset(IMPLIED) if site else None)))
             case unknown:
-                raise element.error(f"<{unknown}> cannot stand here; known: attributes, site, lease-requests")
+                raise element.error(f"<{unknown}> is not allowed here; known: attributes, site, lease-requests")
     if site is not None:
         site = _with_implied_resources(site, declared, [lease for _, lease in requests])
     return Workload(name, _in_order(os.fspath(path), requests), site, attributes)

@@ -89,7 +89,7 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
             case "lease-annotation":
                 entries.append(_read_annotation(element))
             case unknown:
-                raise element.error(f"<{unknown}> cannot stand here; known: attributes, lease-annotation")
+                raise element.error(f"<{unknown}> is not allowed here; known: attributes, lease-annotation")
     name = os.fspath(path)
     try:
         return Annotations(tuple(entries), attributes or {}, name)

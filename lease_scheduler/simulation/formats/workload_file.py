@@ -31,8 +31,8 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
             return swf.read_swf(path, swf_options)
         if fields[0].startswith("#") or len(fields) == old_lwf.COLUMNS:
             return old_lwf.read_old_lwf(path)
-        problem = f"is no workload: neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
-        raise InputFileError(os.fspath(path), number, problem)
+        known = f"neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
+        raise InputFileError(os.fspath(path), number, f"is not a workload: {known}")
     raise InputFileError(os.fspath(path), None, "is empty; a workload of no leases is an LWF without lease requests")
 
 

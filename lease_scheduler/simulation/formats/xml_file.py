@@ -52,7 +52,7 @@ class Element:
         for child in self.children:
             if child.tag not in children:
                 known = ", ".join(f"<{name}>" for name in sorted(children)) or "none"
-                raise child.error(f"<{child.tag}> cannot stand in <{self.tag}>; known here: {known}")
+                raise child.error(f"<{child.tag}> is not allowed in <{self.tag}>; known here: {known}")
 
     def find(self, tag: str) -> Element | None:
         """Return the only child with this name, or None.
@@ -201,4 +201,4 @@ class XmlBuilder:
             try:
                 element.set(name.replace("_", "-"), value)
             except ValueError as error:
-                raise InvalidValueError(name, f"{value!r} holds characters that XML cannot") from error
+                raise InvalidValueError(name, f"{value!r} contains characters that XML does not allow") from error

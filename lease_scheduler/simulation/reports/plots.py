@@ -332,6 +332,6 @@ def _panels(figure: Figure, titles: Sequence[str]) -> list[Axes]:
 
 def _require(field: str, count: int, most: int | None = None) -> None:
     if not count:
-        raise InvalidValueError(field, "must hold something to draw")
+        raise InvalidValueError(field, "has nothing to draw")
     if most is not None and count > most:
         raise InvalidValueError(field, f"can be at most {most} in one picture, not {count}; draw several pictures")

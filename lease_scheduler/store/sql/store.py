@@ -261,7 +261,7 @@ class SqlStore:
             where = (LEASES.c.id == bindparam("the_id")) & (LEASES.c.version == bindparam("the_version"))
             result = connection.execute(update(LEASES).where(where).values(columns), known)
             if self._database.dialect.supports_sane_multi_rowcount and result.rowcount != len(known):
-                raise DeposedError("a lease was changed by somebody else")
+                raise DeposedError("a lease was changed by another engine")
         for chunk in chunks([values["the_id"] for values in known]):
             connection.execute(delete(HOLDINGS).where(HOLDINGS.c.lease_id.in_(chunk)))
             connection.execute(delete(LEASE_RESERVATIONS).where(LEASE_RESERVATIONS.c.lease_id.in_(chunk)))
