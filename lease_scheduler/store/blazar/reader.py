@@ -74,7 +74,7 @@ def _connection(url: str, field: str) -> Iterator[Connection]:
     try:
         address = make_url(url)
         address.get_dialect().import_dbapi()
-        # SQLite has no such isolation level; a transaction that reads keeps writers away.
+        # SQLite does not have this isolation level.
         options = {} if address.get_backend_name() == "sqlite" else {"isolation_level": "REPEATABLE READ"}
         engine = create_engine(address, poolclass=NullPool, **options)
     except (ArgumentError, ImportError, ValueError) as error:
