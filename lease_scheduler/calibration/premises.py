@@ -24,7 +24,7 @@ def services(nova: Any, names: Sequence[str], aggregate: str | None) -> list[str
     """Return the names of the compute services of hosts, in order.
 
     :param names: names of compute hosts, or of their services
-    :param aggregate: name of a host aggregate whose hosts are added; None for none
+    :param aggregate: name of a host aggregate whose hosts are added, or None
     :raises InvalidValueError: a host or the aggregate does not exist, or a host is not up and enabled
     """
     wanted = list(dict.fromkeys(names))
@@ -69,12 +69,12 @@ def check_free(nova: Any, hosts: Collection[str]) -> None:
 def check_left(nova: Any) -> None:
     """Check that no other calibration runs, and that none has left servers behind.
 
-    :raises InvalidValueError: there are servers of another run
+    :raises InvalidValueError: there are servers of another calibration
     """
     found = ours(nova)
     if found:
         raise InvalidValueError(
-            "--clean", f"{len(found)} servers of another run are there; if it does not go on any more, run with --clean"
+            "--clean", f"{len(found)} servers of another calibration exist; if it has ended, run with --clean"
         )
 
 

@@ -45,6 +45,6 @@ class StatusMessages:
             try:
                 states = Counter(str(lease["state"]) for lease in self._live_leases())
             except (ClientException, CommandError) as error:
-                LOG.warning("the state of the service cannot be told: %s", error)
+                LOG.warning("the state of the service is unknown: %s", error)
                 continue
             LOG.log(STATUS, "%d leases are not over%s", states.total(), state_counts(states))

@@ -1,5 +1,5 @@
-"""Recorded and generated workloads, run through the very engine and policies of the service.
+"""Simulation: recorded and generated workloads, run with the engine and the policies of the service.
 
-Formats, generators, runs, metrics, experiments, reports and plots. Nothing here plans or decides, and
-nothing of the service imports it.
+It contains formats, generators, runs, metrics, experiments, reports and plots. Nothing here plans or decides, and
+the service imports nothing from here.
 """

@@ -1,6 +1,6 @@
-"""The first days of a recorded workload, submitted over REST as tenants would.
+"""A demonstration: the first days of a recorded workload, submitted over REST as tenants would.
 
-The recorded machine knew jobs and reservations only, so some of its jobs become leases of the two other kinds.
+The log has only jobs and reservations, so some of its jobs become leases of the other two kinds.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ LOG = logging.getLogger(__name__)
 _DAYS = 7
 _DAY = 86_400
 
-#: Whose leases they are, in turn.
+#: Projects that the leases belong to, in turn.
 _PROJECTS = ("physics", "biology", "chemistry", "engineering")
 
-#: Every so many requests one is wanted at once, and one until a deadline.
+#: One job in this many becomes an immediate lease, or a deadline lease.
 _IMMEDIATE_EVERY = 15
 _DEADLINE_EVERY = 4
 
-#: A deadline is this many times the duration away, and leaves at least so many seconds to choose.
+#: Time from the submission to the deadline, as a multiple of the duration, and the least spare time in seconds.
 _SLACK_FACTOR = 4
 _LEAST_SLACK = 7_200
 
 _HEADERS = {"X-Auth-Token": "demonstration", "OpenStack-API-Version": "reservation latest"}
 
-#: Real seconds that a request may take, and between two attempts.
+#: Real seconds that an HTTP request may take, and that pass between two attempts.
 _TIMEOUT = 30.0
 _PAUSE = 1.0
 
 
 @dataclass(frozen=True)
 class _Place:
-    """How far a demonstration is.
+    """The progress of a demonstration.
 
-    :ivar origin: instant of the clock at which the workload began
-    :ivar next_request: number of the next request
+    :ivar origin: instant of the clock at which the workload started
+    :ivar next_request: number of the next request, from 0 on
     """
 
     origin: int
@@ -59,10 +59,11 @@ class _Place:
 
 
 class Demonstration:
-    """A thread that submits what is due; a second one on the same state goes on where the first one stopped.
+    """A thread that submits the requests that are due. A later one with the same state continues where this one stops.
 
-    :param url: of the REST service
-    :param state: file that tells how far it is
+    :param url: URL of the REST service
+    :param state: file that holds the progress
+    :param clock: clock of the service
     """
 
     def __init__(self, url: str, state: Path, clock: WaitingClock) -> None:
@@ -75,11 +76,11 @@ class Demonstration:
         self._thread = Thread(target=self._run, name="demonstration", daemon=True)
 
     def start(self) -> None:
-        """Begin to submit."""
+        """Start submitting."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Submit nothing more."""
+        """Stop submitting, and wait for the thread to end."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -92,7 +93,7 @@ class Demonstration:
             due = place.origin + lease.request.submitted
             while (pause := self._clock.seconds_until(due)) > 0 and not self._stopped.wait(min(pause, 60)):
                 pass
-            # Whether the first one was submitted before the process was killed, nobody has written down.
+            # An earlier process may have been killed after it submitted this request and before it recorded that.
             is_new = number > place.next_request
             if self._stopped.is_set():
                 return
@@ -106,28 +107,30 @@ class Demonstration:
     def _place(self) -> _Place:
         if self._state.exists():
             return _Place(**json.loads(self._state.read_text()))
-        # Before the first request, as the clock goes on meanwhile.
+        # Filling the pool takes time, so the workload starts only after it.
         self._fill_pool()
         place = _Place(self._clock.now(), 0)
         self._keep(place)
         return place
 
     def _keep(self, place: _Place) -> None:
-        """Write down how far it is; the file is there whole, or as it was before."""
+        """Record the progress by replacing the file in one step."""
         written = self._state.with_suffix(".new")
         written.write_text(json.dumps(asdict(place)))
         written.replace(self._state)
 
     def _fill_pool(self) -> None:
-        """Take the hosts of the cloud into the pool; those that are there already stay."""
+        """Add all hosts of the cloud to the pool, except those that are in it already."""
         number = 1
         while self._ask("POST", "os-hosts", json={"name": f"compute-{number}"}) in (201, 409):
             number += 1
 
     def _submit(self, body: dict[str, Any], number: int, is_new: bool) -> bool:
-        """Whether the lease was submitted; refusals are part of the demonstration.
+        """Submit a lease, and return False only if the demonstration was stopped first.
 
-        :param is_new: whether it has certainly not been submitted before
+        A refusal counts as submitted, since refusals are part of the demonstration.
+
+        :param is_new: whether the lease has certainly not been submitted before
         """
         headers = {"X-Project-Id": _PROJECTS[number % len(_PROJECTS)]}
         while not self._stopped.is_set():
@@ -135,7 +138,7 @@ class Demonstration:
                 return True
             if self._try("POST", "leases", json=body, headers=headers) is not None:
                 return True
-            # An answer that did not come says nothing about the lease.
+            # Without an answer, the lease may or may not have been submitted.
             is_new = False
             self._stopped.wait(_PAUSE)
         return False
@@ -145,7 +148,7 @@ class Demonstration:
         return answer is not None and answer.status_code == 200 and bool(answer.json()["leases"])
 
     def _ask(self, method: str, what: str, **values: Any) -> int | None:
-        """The status of the answer, however long it takes; none if the demonstration is over."""
+        """Repeat a request until it is answered, and return the HTTP status; None if the demonstration was stopped."""
         while not self._stopped.is_set():
             answer = self._try(method, what, **values)
             if answer is not None:
@@ -154,7 +157,7 @@ class Demonstration:
         return None
 
     def _try(self, method: str, what: str, **values: Any) -> requests.Response | None:
-        """The answer, none if the service does not answer or cannot now."""
+        """Return the answer, or None if the service does not answer or is unavailable."""
         try:
             answer = self._session.request(method, f"{self._url}/v1/{what}", timeout=_TIMEOUT, **values)
         except requests.RequestException:
@@ -168,11 +171,11 @@ class Demonstration:
 
 
 def body_of(lease: WorkloadLease, origin: int, number: int, now: int) -> dict[str, Any]:
-    """The body of the request for a lease of the workload.
+    """Return the body of the request for a lease of the workload.
 
-    :param origin: instant at which the workload began
-    :param number: of the lease in the workload, from 0 on
-    :param now: instant at which it is submitted
+    :param origin: instant at which the workload started
+    :param number: number of the lease in the workload, from 0 on
+    :param now: instant of the submission
     """
     request = lease.request
     kind = _kind(request.kind, number)
@@ -196,7 +199,7 @@ def body_of(lease: WorkloadLease, origin: int, number: int, now: int) -> dict[st
 
 
 def _kind(recorded: LeaseKind, number: int) -> LeaseKind:
-    """The kind that a recorded request gets."""
+    """Return the kind of lease that a recorded request becomes."""
     if recorded is not LeaseKind.BEST_EFFORT:
         return recorded
     if number % _IMMEDIATE_EVERY == 0:
@@ -205,7 +208,7 @@ def _kind(recorded: LeaseKind, number: int) -> LeaseKind:
 
 
 def _node_sets(lease: WorkloadLease) -> Iterator[tuple[int, int]]:
-    """Numbers of nodes with their memory in MB; a node of the recorded machine is a host."""
+    """Yield (number of nodes, MB of memory per node); a node of the recorded machine is a whole host."""
     for node_set in lease.request.nodes:
         yield node_set.count, node_set.resources.get("MEMORY_MB", 1024)
 

@@ -1,6 +1,6 @@
-"""Names and values of the columns of Haizea's result files (haizea F90, section 9.4; Sotomayor 2010, appendix A.6).
+"""Names and values of the columns of Haizea's result files (haizea F90; Sotomayor 2010, appendix A.6).
 
-Times are in s. A value that there is nothing to measure for is left out.
+Times are in s. A value that cannot be measured is left out.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from lease_scheduler.model.lease import Lease, LeaseKind
 from lease_scheduler.model.states import LeaseState
 from lease_scheduler.simulation import metrics
 
-#: A value of a file; none for an empty cell.
+#: A value of a file; None for an empty cell.
 Cell = str | int | float | None
 
-#: What says which run a row is about, in every file.
+#: Columns of all files that identify the run.
 COMMON_COLUMNS = ("profile", "tracefile", "annotationfile", "injectfile")
 
 PERRUN_COLUMNS = (
@@ -35,7 +35,7 @@ PERRUN_COLUMNS = (
     "Missed revenue (total)",
 )
 
-#: Columns of the per-lease file that generators and readers of logs leave in the extras of a request.
+#: Columns of the per-lease file that come from the extras of requests, where generators and readers of logs put them.
 EXTRA_COLUMNS = (
     "simul_start_delta",
     "simul_userrate",
@@ -66,12 +66,12 @@ PERLEASE_COLUMNS = (
 
 COUNTER_COLUMNS = ("time", "value", "average")
 
-#: What Haizea gives as the price of a lease that its user did not want at its price.
+#: Haizea's value for the price of a lease whose user declined the price.
 _REFUSED = -1
 
 
 def delays(lease: Lease) -> dict[str, Cell]:
-    """How long a lease waited, and its bounded slowdown (haizea F83)."""
+    """Return the waiting time and the bounded slowdown of a lease (haizea F83)."""
     found: dict[str, Cell] = {
         "Waiting time": waiting_time(lease),
         "Slowdown": bounded_slowdown(lease, lease.accumulated),
@@ -80,10 +80,10 @@ def delays(lease: Lease) -> dict[str, Cell]:
 
 
 def outcome(lease: Lease) -> dict[str, Cell]:
-    """What was asked for and what became of it.
+    """Return the requested terms of a lease and its outcome.
 
-    ``Start`` is the delay between submission and requested start, ``Deadline`` the time between requested start and
-    deadline, which is what the original files hold.
+    As in Haizea's files, ``Start`` is the time from submission to requested start, and ``Deadline`` the time from
+    requested start to deadline.
     """
     request = lease.request
     found: dict[str, Cell] = {
@@ -100,7 +100,7 @@ def outcome(lease: Lease) -> dict[str, Cell]:
 
 
 def price(lease: Lease) -> dict[str, Cell]:
-    """The price of a lease, its rate, and the price that it was turned down for (haizea F78)."""
+    """Return the price of a lease and its rate, and the price that its user declined, if any (haizea F78)."""
     request = lease.request
     if request.price is None:
         return {}
@@ -109,12 +109,12 @@ def price(lease: Lease) -> dict[str, Cell]:
         found["rate"] = request.price / request.node_hours
     if lease.state is LeaseState.REJECTED_BY_USER:
         found |= {"Price": _REFUSED, "rejected_price": request.price}
-    # What a workload says of itself stays as it is.
+    # Values in the workload take precedence.
     return {name: value for name, value in found.items() if name not in request.extras}
 
 
 def all_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
-    """How many leases came to which end; rejections by users are counted apart from the others."""
+    """Return the numbers of leases by outcome; rejections by users are counted separately."""
     total = metrics.count_leases(leases)
     return {
         "Total requested leases": total.requested,
@@ -125,20 +125,20 @@ def all_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
 
 
 def reservation_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
-    """How many reservations were accepted and how many the provider turned down."""
+    """Return the numbers of reservations that were accepted and that the provider rejected."""
     counts = metrics.count_leases(of_kind(leases, LeaseKind.RESERVATION))
     return {"Total accepted AR": counts.accepted, "Total rejected AR": counts.rejected - counts.rejected_by_user}
 
 
 def best_effort_counts(leases: Sequence[Lease]) -> dict[str, Cell]:
-    """How many best-effort leases are done."""
+    """Return the number of best-effort leases that are done."""
     return {"Total best-effort completed": metrics.count_leases(of_kind(leases, LeaseKind.BEST_EFFORT)).done}
 
 
 def money(leases: Sequence[Lease]) -> dict[str, Cell]:
-    """What was earned and what was missed, not normalised; nothing if nothing has a price (haizea F82).
+    """Return earned and missed revenue, not normalised (haizea F82); empty if no lease has a price.
 
-    Surcharges are part of the prices, so that their column is 0.
+    Surcharges are included in prices, so their column is 0.
     """
     found = metrics.revenue(leases)
     if found is None:
@@ -154,5 +154,5 @@ def money(leases: Sequence[Lease]) -> dict[str, Cell]:
 
 
 def of_kind(leases: Iterable[Lease], kind: LeaseKind) -> Iterator[Lease]:
-    """The leases of a kind."""
+    """Return the leases of a kind."""
     return (lease for lease in leases if lease.kind is kind)

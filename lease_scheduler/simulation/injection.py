@@ -1,4 +1,7 @@
-"""Merges the leases of further workloads into a base workload (haizea F27; Sotomayor 2010, appendix A.3.1)."""
+"""Injection: merging the leases of further workloads into a base workload.
+
+See Sotomayor 2010, appendix A.3.1 (haizea F27).
+"""
 
 from __future__ import annotations
 

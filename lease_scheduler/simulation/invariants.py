@@ -1,4 +1,4 @@
-"""What must hold at every step and after every run (haizea F92)."""
+"""Invariants, which hold at every step and after every run (haizea F92)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lease_scheduler.simulation.workload import Workload
 
 
 class InvariantError(LeaseSchedulerError):
-    """Something happened that must never happen."""
+    """An invariant does not hold."""
 
 
 def check_plan(plan: Plan, now: int) -> None:
-    """The plan is consistent: nothing is over capacity, and the availability is what the leases hold.
+    """Check that no host is over capacity, and that the availability is the sum of the holdings.
 
-    :raises InvariantError: naming what is wrong
+    :raises InvariantError: an invariant does not hold; the error names it
     """
     rebuilt = plan.rebuilt(now)
     if not rebuilt.within_capacity():
@@ -36,12 +36,12 @@ def check_plan(plan: Plan, now: int) -> None:
         for reservation in lease.holdings:
             phases = (reservation.start, reservation.run_start, reservation.run_end, reservation.end)
             if list(phases) != sorted(phases) or reservation.start < previous_end:
-                raise InvariantError(f"at {now}: lease {lease.lease_id} has reservations out of order")
+                raise InvariantError(f"at {now}: lease {lease.lease_id} has holdings out of order")
             previous_end = reservation.end
 
 
 def _check_images(plan: Plan, now: int) -> None:
-    """Whoever counts on an image has it or gets it, no host keeps too much, and the channel is taken once at a time."""
+    """Check images: leases have or get theirs, no cache is larger than permitted, and transfers do not overlap."""
     images = plan.images
     if images is None:
         return
@@ -51,7 +51,7 @@ def _check_images(plan: Plan, now: int) -> None:
             raise InvariantError(f"at {now}: {plan.site.hosts[host].name} keeps more images than it may")
         for entry in pool:
             if host not in images.holding[entry.image.image_id]:
-                raise InvariantError(f"at {now}: image {entry.image.image_id} is not known to be where it is")
+                raise InvariantError(f"at {now}: image {entry.image.image_id} is in a cache not known to have it")
             if not entry.users <= plan.leases.keys():
                 raise InvariantError(f"at {now}: image {entry.image.image_id} is kept for a lease that is over")
     planned = [transfer for transfer in images.transfers if transfer.start > now]
@@ -66,7 +66,7 @@ def _check_images(plan: Plan, now: int) -> None:
         for transfer in images.transfers:
             there |= {host for user in transfer.users if user.lease_id == lease_id for host in user.hosts}
         if not hosts <= there:
-            raise InvariantError(f"at {now}: lease {lease_id} counts on images that do not come")
+            raise InvariantError(f"at {now}: lease {lease_id} counts on images that are not transferred")
     for lease in plan.leases.values():
         if lease.state is LeaseState.ACTIVE and lease.request.software is not None:
             hosts = lease.holdings[0].hosts
@@ -75,18 +75,21 @@ def _check_images(plan: Plan, now: int) -> None:
 
 
 def check_result(result: RunResult, workload: Workload, *, exact: bool = True) -> None:
-    """The run kept every promise.
+    """Check that a run kept every promise.
 
-    No host was over capacity at any instant; every lease ended in exactly one final state; every done lease ran
-    exactly as
-    long as it asked for, or until its work was over; no reservation began a second late.
+    * No host was over capacity at any instant.
+    * Every lease is in the result once, in a final state.
+    * Every lease that is done ran for exactly its requested duration, or until its work was done.
+    * Every reservation started exactly at its requested start.
+    * Every immediate lease started when it was submitted, unless it may have waited for its image.
+    * Every lease with a deadline met it.
 
-    :param exact: whether the cloud did everything as planned; if not, only capacity and completeness are checked
-    :raises InvariantError: naming what is wrong
+    :param exact: whether the cloud did everything as planned; if not, only the first two are checked
+    :raises InvariantError: a promise was not kept; the error names it
     """
     expected = Counter(lease.request.lease_id for lease in workload.leases)
     if Counter(lease.lease_id for lease in result.leases) != expected:
-        raise InvariantError("a lease was lost or doubled")
+        raise InvariantError("a lease was lost or duplicated")
     for lease in result.leases:
         if not lease.is_final or lease.holdings:
             raise InvariantError(f"lease {lease.lease_id} is {lease.state.value} after the end")
@@ -116,12 +119,12 @@ def _check_promises(result: RunResult, real_durations: Mapping[str, int | None])
 
 
 def _shutdown(result: RunResult) -> int:
-    """The longest shutdown of the run: the deadline is about the run, what follows it is the provider's."""
+    """Return the longest shutdown of the run in seconds, since a deadline does not cover the shutdown."""
     return max((o.end - o.start for o in result.occupations if o.phase.value == "shutdown"), default=0)
 
 
 def _check_capacity(result: RunResult) -> None:
-    """Sweep over all occupations; at equal instants ends come before starts."""
+    """Check the capacity of hosts in a sweep over all occupations; at equal instants, ends come before starts."""
     site = result.site
     requests = {lease.lease_id: lease.request for lease in result.leases}
     for name in site.resource_classes:

@@ -80,7 +80,7 @@ class Measurements:
 class Revenue:
     """Earned and missed money, not normalised (Sotomayor 2010, section 8.3.1).
 
-    If every request was done or rejected, the first four parts add up to what all requests were worth to their users.
+    If every request was done or rejected, the first four parts add up to the worth of all requests to their users.
 
     :ivar earned: prices of the leases that are done
     :ivar undercharged: what their users would have paid beyond these prices

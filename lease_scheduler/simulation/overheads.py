@@ -1,4 +1,7 @@
-"""What virtual machines cost a workload made on bare machines (haizea F75, F76; Sotomayor 2010, section 5.4.2)."""
+"""Overheads of virtual machines, for workloads recorded on bare machines.
+
+See Sotomayor 2010, section 5.4.2 (haizea F75, F76).
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 class OverheadOptions:
     """Overheads of virtual machines.
 
-    :ivar runtime_slowdown_percent: by how much work takes longer in a VM
+    :ivar runtime_slowdown_percent: per cent by which work takes longer in a VM
     :ivar boot_shutdown_s: seconds that booting and shutting down add to every lease
-    :ivar applies_to: which leases get these two
-    :ivar slowdown_mode: ``requested-and-actual`` lengthens both durations by the slowdown. ``legacy`` repeats the
-        author's program: where the real duration is known, the lease *requests* that duration with the slowdown, and
-        runs for it without: an all but perfect estimate (haizea, section 8.1, item 12)
-    :ivar override_memory_mb: MB of every VM of every lease, none to leave it as it is
-    :raises InvalidValueError: a value that cannot be
+    :ivar applies_to: leases to which the slowdown and these seconds apply
+    :ivar slowdown_mode: ``requested-and-actual`` lengthens both durations by the slowdown. ``legacy`` reproduces
+        Haizea's program: if the real duration is known, the lease *requests* the real duration with the slowdown, but
+        runs for the real duration without it. Estimates are then nearly perfect
+    :ivar override_memory_mb: MB of memory of every VM of every lease; None leaves it unchanged
+    :raises InvalidValueError: a value is invalid
     """
 
     runtime_slowdown_percent: float = 0.0
@@ -51,9 +54,9 @@ class OverheadOptions:
 
 
 def apply_overheads(workload: Workload, options: OverheadOptions) -> Workload:
-    """The workload with the overheads in it; durations round up to whole seconds.
+    """Return the workload with overheads included; durations are rounded up to whole seconds.
 
-    A deadline that the longer duration would make impossible moves as far as it must, no farther.
+    A deadline that the longer duration makes impossible is moved to the earliest possible one.
     """
     return replace(workload, leases=tuple(_with_overheads(lease, options) for lease in workload.leases))
 
@@ -76,7 +79,7 @@ def _durations(requested: int, real: int | None, options: OverheadOptions) -> tu
     factor = 1 + Decimal(str(options.runtime_slowdown_percent)) / 100
     boot = options.boot_shutdown_s
     if options.slowdown_mode == "legacy" and real is not None:
-        # The author's program leaves the request alone when there is no slowdown to add.
+        # Haizea's program leaves the request unchanged if there is no slowdown.
         slowed = _rounded_up(real * factor) if options.runtime_slowdown_percent else requested
         return slowed + boot, real + boot
     return _rounded_up(requested * factor) + boot, None if real is None else _rounded_up(real * factor) + boot

@@ -1,7 +1,7 @@
-"""A whole workload at one rate after the other, without scheduling (haizea F89; Sotomayor 2010, appendix A.5).
+"""Rate sweeps: the revenue of a whole workload at each of many rates (haizea F89; Sotomayor 2010, appendix A.5).
 
-Every lease counts as feasible, so that all that decides is whether its user takes the rate. The extra
-``simul_userrate`` of a lease says what he would pay at most by the node-hour (haizea F77).
+Nothing is scheduled. Every lease counts as feasible, so only its user decides, by comparing the rate with the user's
+own: the most that the user would pay per node and hour, which is the extra ``simul_userrate`` (haizea F77).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from lease_scheduler.policy.pricing.base import PricingPolicy
 from lease_scheduler.simulation.metrics import users_rate
 from lease_scheduler.simulation.workload import Workload
 
-#: Money per node and hour, 0.10 to 10.00 by 0.01. Quotients of whole numbers are the very rates that files say.
+#: Rates per node and hour, 0.10 to 10.00 in steps of 0.01. As quotients of whole numbers they equal rates in files.
 RATES: NDArray[np.float64] = np.arange(10, 1001) / 100
 
 
 @dataclass(frozen=True)
 class RateSweep:
-    """Shares of all that users would pay, at each rate; the three add up to 1. Arrays of the same length.
+    """At each rate, shares of all that users would pay. The three shares add up to 1; all arrays have the same length.
 
-    :ivar rates: money per node and hour, rising
-    :ivar earned: what is paid
-    :ivar underpriced: what those who pay would have paid beyond that
-    :ivar rejected: what those would have paid for whom the rate is too high
+    :ivar rates: money per node and hour, increasing
+    :ivar earned: what users pay
+    :ivar underpriced: what users who accept the rate would have paid in addition
+    :ivar rejected: what users who reject the rate would have paid
     """
 
     rates: NDArray[np.float64]
@@ -37,20 +37,20 @@ class RateSweep:
 
     @property
     def best_rate(self) -> float:
-        """The rate that earns most, the lowest of several."""
+        """The rate that earns most; the lowest one if there are several."""
         return float(self.rates[np.argmax(self.earned)])
 
 
 def sweep_rates(workload: Workload, rates: NDArray[np.float64] = RATES) -> RateSweep:
-    """What each rate would earn if every lease could be had.
+    """Return what each rate would earn if every lease were feasible.
 
-    :param rates: money per node and hour, rising
-    :raises InvalidValueError: a lease does not say what its user would pay, or nobody would pay anything
+    :param rates: money per node and hour, increasing
+    :raises InvalidValueError: a lease has no user's rate, or no user would pay anything
     """
     highest = _users_rates(workload)
     hours = np.array([lease.request.node_hours for lease in workload.leases])
     order = np.argsort(highest, kind="stable")
-    # Element i is of what is left when the i users' rates at the bottom are too low.
+    # Element i is the sum over all leases but the i leases with the lowest users' rates.
     hours_left = _sums_from(hours[order])
     worth_left = _sums_from((highest * hours)[order])
     total = worth_left[0]
@@ -59,16 +59,16 @@ def sweep_rates(workload: Workload, rates: NDArray[np.float64] = RATES) -> RateS
     takers = np.searchsorted(highest[order], rates, side="left")
     earned = rates * hours_left[takers]
     paying = worth_left[takers]
-    # Rounding may leave a hair less than nothing where everybody pays all that he would.
+    # If all users pay the most that they would, rounding errors can make the difference slightly negative.
     underpriced = np.maximum(paying - earned, 0)
     return RateSweep(rates, earned / total, underpriced / total, (total - paying) / total)
 
 
 def adaptive_rate(workload: Workload, policy: PricingPolicy) -> float:
-    """The rate that a policy ends at if it is asked for every lease in the order of submission.
+    """Return the final rate of a policy after it has quoted all leases in order of submission.
 
-    :param policy: one that has learnt nothing yet; it learns
-    :raises InvalidValueError: a lease does not say what its user would pay
+    :param policy: a policy that has not learnt anything yet; its state changes
+    :raises InvalidValueError: a lease has no user's rate
     """
     for lease, highest in zip(workload.leases, _users_rates(workload).tolist(), strict=True):
         user = lease.request.user
@@ -79,9 +79,9 @@ def adaptive_rate(workload: Workload, policy: PricingPolicy) -> float:
 
 
 def median_rate(workload: Workload) -> float:
-    """The median of what users would pay by the node-hour, each counted by his leases; the upper one of two.
+    """Return the median of the users' rates over all leases; the upper one if there are two.
 
-    :raises InvalidValueError: there is no lease, or one does not say what its user would pay
+    :raises InvalidValueError: there is no lease, or a lease has no user's rate
     """
     highest = np.sort(_users_rates(workload))
     if not len(highest):
@@ -101,5 +101,5 @@ def _users_rates(workload: Workload) -> NDArray[np.float64]:
 
 
 def _sums_from(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Element i is the sum of the values from i on; one more element than there are values, which is 0."""
+    """Return an array whose element i is the sum of the values from i on, followed by a 0."""
     return np.append(np.cumsum(values[::-1])[::-1], 0.0)

@@ -1,4 +1,4 @@
-"""Records the events of a run."""
+"""The recorder of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.simulation.result import Occupation, Phase
 
 
 class RunRecorder:
-    """Collects the reports of the engine.
+    """A collector of the engine's reports.
 
     :ivar occupations: which lease actually held which hosts, and when
     :ivar counters: named counts

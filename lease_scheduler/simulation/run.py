@@ -1,4 +1,4 @@
-"""Runs a workload through the engine, on a simulated clock and a simulated cloud (haizea F18)."""
+"""Running a workload with the engine, on a simulated clock and a simulated cloud (haizea F18)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lease_scheduler.simulation.result import RunResult
 from lease_scheduler.simulation.settings import FailureHandling, RunSettings, StopWhen
 from lease_scheduler.simulation.workload import Workload
 
-#: Called after every step of a run, and when it is over. It must not change the run.
+#: Called after every step of a run, and at its end. It must not change the run.
 Watcher = Callable[["Run"], None]
 
 
@@ -167,7 +167,7 @@ class Run:
     def _end_stranded(self) -> None:
         """Cancel the leases that still wait when no further event can give them a place."""
         while leases := self.engine.live_leases():
-            self.engine.cancel(leases[0].lease_id, "still without a place when nothing was left to happen")
+            self.engine.cancel(leases[0].lease_id, "still without a place when no events were left")
 
     def _counters(self) -> dict[str, int]:
         """Return the counters of the run; breaches are counted only if there are penalties, since Haizea has none."""

@@ -13,7 +13,7 @@ from lease_scheduler.plan.transfers.options import TransferOptions
 
 
 class StopWhen(Enum):
-    """When a run is over (haizea F91)."""
+    """The condition that ends a run (haizea F91)."""
 
     ALL_LEASES_DONE = "all-leases-done"
     BEST_EFFORT_SUBMITTED = "besteffort-submitted"
@@ -22,7 +22,7 @@ class StopWhen(Enum):
 
 
 class FailureHandling(Enum):
-    """What a failed lease means for the run (haizea F17)."""
+    """The effect of a failed lease on the run (haizea F17)."""
 
     CANCEL = "cancel"
     EXIT = "exit"
@@ -45,12 +45,12 @@ class RunSettings:
     :ivar deadline_preemption: whether deadline leases may preempt each other (``[scheduling] deadline_placement``)
     :ivar transfers: how disk images get to hosts; None if all hosts have all images
     :ivar cloud: how the simulated cloud deviates from the plan
-    :ivar stop_when: when the run is over
+    :ivar stop_when: condition that ends the run
     :ivar stop_time: instant of the end with ``EXACT``
     :ivar check_invariants: whether to check the plan at every step (slow)
     :ivar probes: names of the probes that observe the run
     :ivar attributes: attributes that identify the run in its accounting, e.g. ``profile``
-    :ivar failure_handling: what a failed lease means for the run
+    :ivar failure_handling: effect of a failed lease on the run
     """
 
     planning: PlanningOptions = field(default_factory=PlanningOptions)

@@ -1,9 +1,8 @@
-"""Workloads that come with the package: a recorded month and three sets of reservations to inject into it.
+"""Workloads that are shipped with the package: a recorded month, and three sets of reservations to inject into it.
 
-``blue1`` is a month of a 144-host machine as its researcher cut it out of the log (SWF, the NOTICE file names the
-origin); ``t10``, ``t20`` and ``t30`` are the presets T10, T20 and T30 of the reservation generator with
-``SHIPPED_SEED``
-(LWF). ``lease-sim generate --preset t20 --output FILE`` makes the second one again.
+``blue1`` is a month of a 144-host machine, as Sotomayor cut it out of the log (SWF; the NOTICE file names the origin).
+``t10``, ``t20`` and ``t30`` are the presets T10, T20 and T30 of the generator of reservations with ``SHIPPED_SEED``
+(LWF). ``lease-sim generate --preset t20 --output FILE`` reproduces ``t20``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from lease_scheduler.simulation.formats.swf import SwfOptions
 from lease_scheduler.simulation.formats.workload_file import read_workload
 from lease_scheduler.simulation.workload import Workload
 
-#: Seed of the shipped reservation sets, and of the generators where none is given.
+#: Seed of the shipped sets of reservations, and default seed of the generators.
 SHIPPED_SEED = 20_100_801
 
 _BLUE1_HOSTS = 144
@@ -27,26 +26,27 @@ _FILES = MappingProxyType({"blue1": "blue1.swf.gz", "t10": "t10.lwf.gz", "t20": 
 
 
 def shipped_names() -> tuple[str, ...]:
-    """Names of the workloads that come with the package, sorted."""
+    """Return the names of the shipped workloads, sorted."""
     return tuple(sorted(_FILES))
 
 
 def shipped_path(name: str) -> Path:
-    """The file of a workload that comes with the package.
+    """Return the file of a shipped workload.
 
-    :raises InvalidValueError: there is none of that name
+    :raises InvalidValueError: there is no shipped workload with this name
     """
     if name not in _FILES:
-        raise InvalidValueError("workload", f"none is shipped as {name!r}; known are {', '.join(shipped_names())}")
+        known = ", ".join(shipped_names())
+        raise InvalidValueError("workload", f"there is no shipped workload {name!r}; known are {known}")
     return Path(str(files("lease_scheduler.simulation") / "data" / _FILES[name]))
 
 
 def load_workload(name: str, swf_options: SwfOptions | None = None) -> Workload:
-    """A workload from a file or, where no file has that name, one that comes with the package.
+    """Return the workload in a file or, if there is no such file, the shipped workload with this name.
 
-    :param name: path of an SWF or LWF file, plain or gzip, or a shipped name
-    :param swf_options: how the jobs of an SWF log become leases; ``blue1`` has its 144 hosts unless they say otherwise
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :param name: path of a workload file, plain or gzip, or name of a shipped workload
+    :param swf_options: how the jobs of an SWF log become leases; by default, ``blue1`` has a site of 144 hosts
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     path = find_workload(name)
     if name == "blue1" and path == shipped_path(name):
@@ -56,5 +56,5 @@ def load_workload(name: str, swf_options: SwfOptions | None = None) -> Workload:
 
 
 def find_workload(name: str) -> Path:
-    """A workload file as a user names it: a path, or the name of a shipped one where no file has that name."""
+    """Return the path of a workload file from a path or, if there is no such file, the name of a shipped workload."""
     return shipped_path(name) if name in _FILES and not Path(name).exists() else Path(name)

@@ -1,6 +1,6 @@
-"""What a workload looks like: counts, sizes, durations, load and the waits that its log recorded.
+"""Statistics of a workload: counts, sizes, durations, load and the waits recorded in its log.
 
-Sotomayor 2010, section 5.4.1 and appendix A.3 print some of these figures for their workloads.
+Sotomayor 2010, section 5.4.1 and appendix A.3 give some of these figures for the workloads used there.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _DURATION_CLASSES = (
 
 @dataclass(frozen=True)
 class Spread:
-    """How the values of one quantity are spread.
+    """The distribution of the values of one quantity.
 
     :ivar mean: arithmetic mean
     :ivar minimum: smallest value
     :ivar maximum: largest value
-    :ivar quantiles: value at each of ``QUANTILES``, between two values by linear interpolation
+    :ivar quantiles: value at each of ``QUANTILES``, linearly interpolated between two values
     """
 
     mean: float
@@ -57,8 +57,8 @@ class Spread:
 class Share:
     """One class of a histogram.
 
-    :ivar label: the class
-    :ivar count: leases in it
+    :ivar label: name of the class
+    :ivar count: number of leases in the class
     """
 
     label: str
@@ -67,15 +67,17 @@ class Share:
 
 @dataclass(frozen=True)
 class Load:
-    """Demand over capacity in a window that begins at the workload's zero.
+    """Demand divided by capacity, in a window that begins at the workload's zero.
 
-    :ivar hosts: hosts of the site
-    :ivar window: length in s
-    :ivar full: all work of all leases over the capacity of the window
-    :ivar clipped: as if every lease began at its requested start, or else when submitted, ended after its work or its
-        requested duration, whichever is shorter, and were cut off at the end of the window
-    :ivar without_ramp_up: as if every lease began so and ended after its work, counting what lies between 5 % and the
-        end of the window, over the capacity of the whole window
+    For the last two figures, each lease is assumed to start at its requested start or, without one, when it is
+    submitted.
+
+    :ivar hosts: number of hosts of the site
+    :ivar window: length of the window in s
+    :ivar full: recorded run times of all leases, even beyond the window
+    :ivar clipped: recorded run times or requested durations, whichever are shorter, within the window
+    :ivar without_ramp_up: recorded run times between 5 % and the end of the window, over the capacity of the whole
+        window
     """
 
     hosts: int
@@ -89,28 +91,28 @@ class Load:
 class WorkloadStatistics:
     """Figures about a workload; times in s.
 
-    :ivar name: of the workload
+    :ivar name: name of the workload
     :ivar leases: number of requests
-    :ivar kinds: number of requests by kind, only kinds that occur
+    :ivar kinds: number of requests by kind, for kinds that occur
     :ivar preemptible: number of preemptible requests
     :ivar users: number of different known users
     :ivar first_submission: instant of the first request
-    :ivar last_submission: instant of the last one
+    :ivar last_submission: instant of the last request
     :ivar at_most_4_nodes: share of requests with at most four nodes
     :ivar at_most_1_hour: share of requests for at most one hour
-    :ivar overruns: requests whose recorded run time is longer than what they asked for
+    :ivar overruns: number of requests whose recorded run time exceeds the requested duration
     :ivar nodes: spread of the number of nodes
     :ivar requested: spread of the requested durations
-    :ivar actual: spread of the real durations, at most the requested ones
-    :ivar interarrival: spread of the gaps between two requests, none if there are fewer than two requests
-    :ivar recorded_wait: spread of the waits in the log, none if it records none
-    :ivar recorded_slowdown: spread of the bounded slowdowns that follow from the log, none if it records no waits
-    :ivar start_delay: spread of the times from submission to requested start, none if no lease has one
-    :ivar deadline_slack: spread of (deadline - start) / duration - 1, none if no lease has a deadline
-    :ivar user_rate: spread of what users would pay for a node-hour, none if no lease says it
+    :ivar actual: spread of the real durations, which are at most the requested ones
+    :ivar interarrival: spread of the times between two requests; None if there are fewer than two requests
+    :ivar recorded_wait: spread of the waits in the log; None if it records none
+    :ivar recorded_slowdown: spread of the bounded slowdowns in the log; None if it records no waits
+    :ivar start_delay: spread of the times from submission to requested start; None if no lease has a requested start
+    :ivar deadline_slack: spread of (deadline - start) / duration - 1; None if no lease has a deadline
+    :ivar user_rate: spread of the users' rates per node and hour; None if no lease has one
     :ivar node_classes: histogram of the number of nodes
     :ivar duration_classes: histogram of the requested durations
-    :ivar load: demand over capacity, none if the site is unknown or the window empty
+    :ivar load: demand divided by capacity; None if the site is unknown or the window is empty
     """
 
     name: str
@@ -138,10 +140,10 @@ class WorkloadStatistics:
 
 
 def describe(workload: Workload, window: int | None = None) -> WorkloadStatistics:
-    """Figures about a workload.
+    """Return figures about a workload.
 
     :param window: length of the window for the load in s; by default the last submission rounded up to whole days,
-        which is how logs are cut
+        since logs are cut at whole days
     :raises InvalidValueError: the workload is empty, or the window is not positive
     """
     if not workload.leases:
@@ -193,7 +195,7 @@ def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
 
 
 def _extra(lease: WorkloadLease, name: str) -> float | None:
-    """A non-negative number of the log, none if the log does not say."""
+    """Return a field of the log, or None if it is missing, negative or not a number."""
     try:
         value = float(lease.request.extras[name])
     except (KeyError, ValueError):
@@ -202,7 +204,7 @@ def _extra(lease: WorkloadLease, name: str) -> float | None:
 
 
 def _recorded_duration(lease: WorkloadLease) -> float:
-    """Run time in the log, even beyond the requested one; without a log what the workload says."""
+    """Return the run time in the log, even if it exceeds the requested duration; without a log, the real duration."""
     recorded = _extra(lease, "SWF_runtime")
     if recorded is not None:
         return max(recorded, 1.0)
@@ -210,7 +212,7 @@ def _recorded_duration(lease: WorkloadLease) -> float:
 
 
 def _recorded_waits(leases: Sequence[WorkloadLease]) -> NDArray[np.float64]:
-    """Rows of (wait, run time) of the leases whose log has both."""
+    """Return rows of (wait, run time), for leases whose log has both."""
     pairs = ((_extra(lease, "SWF_waittime"), _extra(lease, "SWF_runtime")) for lease in leases)
     return np.array([pair for pair in pairs if None not in pair], dtype=np.float64).reshape(-1, 2)
 

@@ -1,4 +1,4 @@
-"""Quantities that change at instants and stay as they are in between: utilisation, lengths of queues."""
+"""Step functions: quantities that change at instants and are constant in between, such as utilisation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lease_scheduler.model.errors import InvalidValueError
 
 @dataclass(frozen=True)
 class StepFunction:
-    """``values[i]`` holds in ``[times[i], times[i + 1])``, the last one until ``end``; outside it is 0.
+    """A function that is ``values[i]`` in ``[times[i], times[i + 1])``, the last value until ``end``, and 0 elsewhere.
 
-    Equal values do not follow each other.
+    Consecutive values differ.
 
     :ivar times: instants in s, int64, strictly increasing, at least one
     :ivar values: the value from each of these instants on, float64, same shape
-    :ivar end: first second after the last value; the first of the times for a function of no length
+    :ivar end: first second after the last value; equal to the first of the times for a function of no length
     """
 
     times: NDArray[np.int64]
@@ -29,10 +29,10 @@ class StepFunction:
     def from_changes(
         cls, instants: NDArray[np.int64], changes: NDArray[np.int64], begin: int, end: int
     ) -> StepFunction:
-        """The function in ``[begin, end]`` of a quantity that is 0 in the beginning and changes by whole amounts.
+        """Return the function over ``[begin, end]`` of a quantity that starts at 0 and changes by whole amounts.
 
-        :param instants: when it changes, in s, in any order, also several times at once and before ``begin``
-        :param changes: by how much, same shape
+        :param instants: instants of the changes in s, in any order; they may be repeated or precede ``begin``
+        :param changes: amounts of the changes, same shape
         """
         instants = np.concatenate(([begin], np.maximum(instants, begin)))
         changes = np.concatenate(([0], changes))
@@ -44,25 +44,25 @@ class StepFunction:
         return cls(times[kept].astype(np.int64), values[kept].astype(np.float64), end)
 
     def scaled(self, divisor: float) -> StepFunction:
-        """The function divided by a positive number."""
+        """Return the function divided by a positive number."""
         return StepFunction(self.times, self.values / divisor, self.end)
 
     def integral(self, instants: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The area, in value times seconds, from the beginning of the function up to each of the instants."""
+        """Return the area, in value times seconds, from the beginning of the function to each of the instants."""
         knots = np.append(self.times, self.end)
         areas = np.concatenate(([0.0], np.cumsum(self.values * np.diff(knots))))
         return np.interp(instants, knots, areas)
 
     def averages(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The time-weighted average between each edge and the next.
+        """Return the time-weighted average between each edge and the next.
 
         :param edges: instants in s, strictly increasing
-        :return: one value less than there are edges
+        :return: array with one element less than ``edges``
         """
         return np.asarray(np.diff(self.integral(edges)) / np.diff(edges), dtype=np.float64)
 
     def average(self, begin: float, end: float) -> float:
-        """The time-weighted average in ``[begin, end)``.
+        """Return the time-weighted average in ``[begin, end)``.
 
         :raises InvalidValueError: the interval is empty
         """
@@ -71,7 +71,7 @@ class StepFunction:
         return float(self.averages(np.array([begin, end], dtype=np.float64))[0])
 
     def running_averages(self) -> NDArray[np.float64]:
-        """At each of the times, the average since the first one; at the first one the value itself.
+        """Return, for each of the times, the average since the first time; for the first time, the value itself.
 
         This is the third column of Haizea's counters (Sotomayor 2010, appendix A.6).
         """

@@ -1,4 +1,4 @@
-"""A workload: lease requests, the site they were made for, and how long their work really takes."""
+"""Workloads: requests, the site that they were made for, and the time that their work really takes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class WorkloadLease:
     """One request of a workload.
 
     :ivar request: the terms; ``submitted`` counts from the workload's zero
-    :ivar real_duration: seconds after which the work is really done, none if it uses all that it asked for.
-        Only the simulated cloud ever sees it; planning knows the requested duration alone.
+    :ivar real_duration: seconds after which the work is really done; None if it takes the whole requested duration.
+        Only the simulated cloud uses it; planning knows only the requested duration.
     """
 
     request: LeaseRequest
@@ -24,14 +24,14 @@ class WorkloadLease:
 
 @dataclass(frozen=True)
 class Workload:
-    """Requests in the order of their submission; ties keep the order of the file.
+    """Requests in order of submission, then in the order of the file.
 
     Amounts are in the units of the file: ``VCPU`` in per cent of a core, ``MEMORY_MB`` in MB.
 
-    :ivar name: what to call it in reports
+    :ivar name: name for reports
     :ivar leases: the requests
-    :ivar site: the hosts that the file names, none if it names none
-    :ivar attributes: free attributes of the file, e.g. of the generator that made it
+    :ivar site: the hosts that the file names; None if it names none
+    :ivar attributes: free attributes of the file, e.g. from the generator that made it
     """
 
     name: str
@@ -41,5 +41,5 @@ class Workload:
 
     @property
     def last_submission(self) -> int:
-        """Instant of the last request; 0 for an empty workload."""
+        """The instant of the last request; 0 for an empty workload."""
         return max((lease.request.submitted for lease in self.leases), default=0)

@@ -1,1 +1,1 @@
-"""Store drivers: they remember leases."""
+"""Stores of leases: in memory, in a database, and a reader of Blazar's database."""

@@ -1,4 +1,4 @@
-"""The memory store: for the simulator and for tests."""
+"""The memory store, for the simulator and for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lease_scheduler.model.states import LeaseState
 
 
 class MemoryStore:
-    """Keeps leases in a dictionary; nothing survives the process."""
+    """A store that keeps leases in a dictionary; they are lost when the process ends."""
 
     def __init__(self) -> None:
         self._leases: dict[str, Lease] = {}
@@ -25,13 +25,13 @@ class MemoryStore:
             self._last_in[lease.state] = lease
 
     def ended_of(self, kind: LeaseKind) -> int:
-        """How many leases of a kind have come to their end."""
+        """Return the number of leases of a kind that have ended."""
         return self._ended[kind]
 
     def ended_in(self, state: LeaseState) -> Lease | None:
-        """The last lease that ended in a state, none if none did."""
+        """Return the lease that ended last in a state, or None."""
         return self._last_in.get(state)
 
     def load(self) -> Iterable[Lease]:
-        """Every lease, in the order of submission."""
+        """Return every lease, in order of submission."""
         return sorted(self._leases.values(), key=lambda lease: lease.sequence)

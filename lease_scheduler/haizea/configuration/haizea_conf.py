@@ -48,7 +48,7 @@ class HaizeaConf:
     :ivar injectionfile: workload to inject, or None
     :ivar site: the hosts; None if the workload's file names them
     :ivar start_time: start of the simulated clock, in seconds since the epoch
-    :ivar stop_when: when the run is over: all-leases-done, besteffort-submitted, besteffort-done or exact
+    :ivar stop_when: condition that ends the run: all-leases-done, besteffort-submitted, besteffort-done or exact
     :ivar stop_when_time: seconds from the start to an exact stop, or None
     :ivar overheads: overheads of virtual machines
     :ivar image_transfer_bandwidth: bandwidth of the image repository in Mb/s

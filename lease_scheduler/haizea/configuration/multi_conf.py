@@ -108,7 +108,7 @@ class _Multi:
         lines = [line for _, line in read_lines(path)]
         self._parser, self._lines = parse_sections(path, lines), option_lines(lines)
         if not self._parser.has_section(_MULTI):
-            raise InputFileError(path, None, "is no multi-configuration: it has no section [multi]")
+            raise InputFileError(path, None, "is not a multi-configuration: it has no section [multi]")
         self._check_options()
         #: Profile -> its sections, in the order of the file.
         self.profiles: dict[str, None] = {}
@@ -225,7 +225,7 @@ class _Multi:
             if re.search(r"[*?\[]", word):
                 found = sorted(folder.glob(word))
                 if not found:
-                    raise self.error(_MULTI, option, f"[multi] {option}: no file in {folder} is like {word!r}")
+                    raise self.error(_MULTI, option, f"[multi] {option}: no file in {folder} matches {word!r}")
                 yield from found
             elif (folder / word).is_file():
                 yield folder / word

@@ -41,7 +41,7 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
 class _HttpError(Exception):
-    """A request that is no XML-RPC call.
+    """A request that is not an XML-RPC call.
 
     :param status: HTTP status with its reason phrase
     """
@@ -85,7 +85,7 @@ class Application:
             parameters, name = xmlrpc.client.loads(body, use_builtin_types=True)
         except Exception as error:
             # Python's parser raises many types of exceptions for a malformed call.
-            raise xmlrpc.client.Fault(NOT_WELL_FORMED, f"this is no XML-RPC call: {error}"[:500]) from error
+            raise xmlrpc.client.Fault(NOT_WELL_FORMED, f"this is not an XML-RPC call: {error}"[:500]) from error
         method = self._methods.get(name or "")
         if method is None:
             known = ", ".join(self._methods)
@@ -113,7 +113,7 @@ class Application:
 def _body(environ: Mapping[str, Any]) -> bytes:
     """Return the body of a request.
 
-    :raises _HttpError: the request is no XML-RPC call
+    :raises _HttpError: the request is not an XML-RPC call
     """
     if environ.get("PATH_INFO", "") not in _PATHS:
         raise _HttpError("404 Not Found", "XML-RPC is at / and at /RPC2.")
@@ -127,7 +127,7 @@ def _body(environ: Mapping[str, Any]) -> bytes:
         raise _HttpError("415 Unsupported Media Type", "Send the call as it is, without a Content-Encoding.")
     length = str(environ.get("CONTENT_LENGTH") or "0")
     if not (length.isascii() and length.isdigit()):
-        raise _HttpError("400 Bad Request", "The Content-Length is no number.")
+        raise _HttpError("400 Bad Request", "The Content-Length is not a number.")
     if int(length) > MAXIMUM_BODY:
         raise _HttpError("413 Content Too Large", f"A call has at most {MAXIMUM_BODY} bytes.")
     body: bytes = environ["wsgi.input"].read(int(length))

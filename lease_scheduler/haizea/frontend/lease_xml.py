@@ -70,7 +70,7 @@ def read_request(content: str | bytes, now: int) -> tuple[LeaseRequest, bool]:
     The id, the state and the submission time in the XML are ignored, because the service sets them.
 
     :param now: instant of the submission, to which relative times refer
-    :raises InvalidValueError: naming what is wrong, and where
+    :raises InvalidValueError: the XML is wrong; the error says what and where
     """
     element = _element(content)
     if "price" in element.attributes:
@@ -139,7 +139,7 @@ class ListedLease:
 def read_listed(text: str) -> ListedLease:
     """Read the columns for lists from a lease that the front has written.
 
-    :raises InvalidValueError: the text is no lease, or lacks what the front writes
+    :raises InvalidValueError: the text is not a lease, or lacks what the front writes
     """
     element = _element(text)
     try:

@@ -64,7 +64,7 @@ class Methods:
         """Request a lease, and return its id.
 
         :param lease_xml: the request in Haizea's XML, as text or in base64
-        :raises InvalidValueError: the text is no lease, or the service does not support it
+        :raises InvalidValueError: the text is not a lease, or the service does not support it
         :raises osc_lib.exceptions.CommandError: the service refuses the request
         """
         if not isinstance(lease_xml, str | bytes):
@@ -78,7 +78,7 @@ class Methods:
     def cancel_lease(self, lease_id: Any) -> int:
         """Cancel a lease.
 
-        :raises InvalidValueError: there is no such lease, or it is over
+        :raises InvalidValueError: there is no such lease, or it has ended
         """
         lease = self._find(lease_id)
         if LeaseState(lease["state"]) in FINAL_STATES:
@@ -91,7 +91,7 @@ class Methods:
         return self._all_xml(self.live_leases())
 
     def get_lease(self, lease_id: Any) -> str:
-        """Return a lease in XML, even if it is over or cancelled.
+        """Return a lease in XML, even if it has ended.
 
         :raises InvalidValueError: there is no lease with this id
         """

@@ -136,7 +136,7 @@ def leases_of(templates: Sequence[Template], now: int) -> list[WrittenLease]:
     The VMs of one group are the nodes of one lease. The first of them gives all other terms.
 
     :param now: instant of the submission, to which relative starts refer
-    :raises InputFileError: naming the file and what is wrong in it
+    :raises InputFileError: a template is wrong; the error names the file and the problem
     """
     groups: dict[object, list[Template]] = {}
     for number, template in enumerate(templates):

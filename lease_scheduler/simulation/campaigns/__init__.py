@@ -1,5 +1,5 @@
-"""Campaigns: many independent runs, over all cores or several machines, each run once.
+"""Campaigns: many independent runs, on all cores or on several machines, each done once.
 
-``runner`` runs cases and ``case`` says what one is. What is known of a campaign lives in its directory and nowhere
-else; nothing here knows which experiment the cases belong to.
+``case`` defines a case, and ``runner`` runs cases. All state of a campaign is in its directory. Nothing here depends on
+the experiment that the cases belong to.
 """

@@ -1,4 +1,4 @@
-"""One run of a campaign as a value, and what comes out of it."""
+"""Cases, which are the runs of a campaign as values, and their results."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ Outcome = dict[str, Any]
 
 
 class Case(Protocol):
-    """One run of a campaign; a picklable value, most simply a frozen dataclass."""
+    """One run of a campaign: a picklable value, usually a frozen dataclass."""
 
     @property
     def name(self) -> str:
-        """What tells it from all other cases; the same case has the same name always."""
+        """The name that identifies the case; it must not change from one call to the next."""
         ...
 
     def run(self) -> Outcome:
-        """Run it and give its figures as JSON values."""
+        """Run the case, and return its figures as JSON values."""
         ...
 
 
 @runtime_checkable
 class DescribedCase(Protocol):
-    """A case whose fields do not say best what is run."""
+    """A case that describes what is run by other parameters than its fields."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What is run, as JSON values; two cases of one name have the same."""
+        """Parameters of the run as JSON values; cases with the same name have the same parameters."""
         ...
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run cost.
+    """The resources that a run used.
 
-    :ivar started: when it began, ISO 8601, UTC
+    :ivar started: start in ISO 8601, UTC
     :ivar cpu_s: CPU seconds
     :ivar wall_s: seconds of real time
-    :ivar peak_rss_bytes: largest resident memory of the process that ran it
-    :ivar machine: where it ran
+    :ivar peak_rss_bytes: largest resident memory of the process that did the run
+    :ivar machine: name of the machine
     """
 
     started: str
@@ -61,11 +61,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that came to nothing.
+    """A run that failed.
 
-    :ivar error: why, one line
-    :ivar exit_code: of its process: 1 after an exception, minus the signal's number if it was killed
-    :ivar details: the traceback, if there is one
+    :ivar error: reason, in one line
+    :ivar exit_code: exit code of its process: 1 after an exception, minus the signal's number if it was killed
+    :ivar details: the traceback, or empty
     """
 
     error: str
@@ -75,16 +75,16 @@ class Failure:
 
 @dataclass(frozen=True)
 class Success:
-    """A run that came to its end."""
+    """A run that was completed."""
 
     outcome: Outcome
     usage: Usage
 
 
 def execute(case: Case) -> Success | Failure:
-    """Run a case here and now; an exception becomes a failure."""
+    """Run a case in this thread; return a failure if it raises an exception."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    # A run has one thread, and a worker of a cluster may have several with a run each.
+    # The time of the thread, not of the process: a worker of a cluster may do several runs, one in each thread.
     cpu, wall = time.thread_time(), time.perf_counter()
     try:
         outcome = case.run()
@@ -102,7 +102,7 @@ def execute(case: Case) -> Success | Failure:
 
 
 def parameters_of(case: object) -> dict[str, Any]:
-    """What a case runs, as it is after a way through JSON.
+    """Return the parameters of a case as they are after a round trip through JSON.
 
     :raises TypeError: the case is neither a dataclass nor a ``DescribedCase``
     """
@@ -122,4 +122,4 @@ def _plain(value: object) -> object:
         return value.value
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{value!r} is no JSON value; give the case parameters of its own")
+    raise TypeError(f"{value!r} is not a JSON value; define the parameters of the case")

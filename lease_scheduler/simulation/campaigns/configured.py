@@ -1,4 +1,4 @@
-"""Runs that are described by configurations of Haizea (haizea F42)."""
+"""Cases that are described by configurations of Haizea (haizea F42)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.settings import RunSettings
 from lease_scheduler.simulation.shipped import load_workload
 
-#: Where a run's outcome has its tables: file name -> text.
+#: Key of an outcome for the tables of the run: file name -> text.
 TABLES = "tables"
 
 
@@ -26,15 +26,15 @@ TABLES = "tables"
 class ConfiguredCase:
     """One run.
 
-    :ivar name: of the configuration
+    :ivar name: name of the configuration
     :ivar trace: the workload
-    :ivar annotation: annotations for the merged workload, if any
-    :ivar injection: workload to merge in, if any
-    :ivar settings: how it is run
-    :ivar overheads: what virtual machines cost
-    :ivar site: the hosts, none for those of the workload
-    :ivar attributes: what says which run it is, in every line of its tables
-    :ivar options: the options that the settings come from, ``group.option`` -> text
+    :ivar annotation: annotations for the merged workload, or None
+    :ivar injection: workload to inject, or None
+    :ivar settings: settings of the run
+    :ivar overheads: overheads of virtual machines
+    :ivar site: the hosts; None for those of the workload
+    :ivar attributes: attributes that identify the run in every line of its tables
+    :ivar options: the options that the settings come from: ``group.option`` -> text
     """
 
     name: str
@@ -65,7 +65,7 @@ class ConfiguredCase:
         return tuple(file for file in (self.trace, self.annotation, self.injection) if file is not None)
 
     def run(self) -> Outcome:
-        """See ``case.Case``; besides its figures the outcome has the run's files in Haizea's columns."""
+        """See ``case.Case``; the outcome also has the tables of the run in Haizea's columns."""
         workload = load_workload(str(self.trace))
         if self.injection is not None:
             workload = inject(workload, load_workload(str(self.injection)))
@@ -82,5 +82,5 @@ class ConfiguredCase:
 
 
 def _capacities(site: Site) -> list[tuple[int, dict[str, int]]]:
-    """Equal hosts that follow each other as (number, amounts of each)."""
+    """Return consecutive equal hosts as (number of hosts, capacity of each)."""
     return [(len(list(group)), dict(amounts)) for amounts, group in groupby(host.capacity for host in site.hosts)]

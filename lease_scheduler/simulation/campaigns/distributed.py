@@ -1,6 +1,6 @@
 """Runs on a cluster of dask.distributed, an optional extra: ``pip install lease-scheduler[distributed]``.
 
-Every worker needs this package in the same version, and the input files under the same names.
+Every worker needs the same version of this package, and the input files at the same paths.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Any
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.campaigns.case import Case, Failure, Success, execute
 
-#: How long to wait for the scheduler and for its first worker, seconds.
+#: Seconds to wait for the scheduler, and for its first worker.
 _PATIENCE = 30
 
 _OPTION = "--scheduler"
 
 
 def run_distributed(cases: Sequence[Case], scheduler: str) -> Iterator[tuple[Case, Success | Failure]]:
-    """Run cases, the first ones first, and give each with its result as soon as that is known.
+    """Run cases in the given order, and yield each with its result as soon as the result is known.
 
-    A case whose worker dies is tried on another one as often as the cluster is told to.
+    If a worker dies, its case is tried on another worker, as often as the cluster is configured to.
 
-    :param scheduler: address of the scheduler, such as ``tcp://host:8786``, or the file that it wrote
-    :raises InvalidValueError: the package is missing, or the cluster does not answer, has no workers or other versions
+    :param scheduler: address of the scheduler, such as ``tcp://host:8786``, or path of the scheduler's file
+    :raises InvalidValueError: the package ``distributed`` is missing, or the cluster does not answer, has no workers,
+        or has other versions of this package
     """
     client = _connect(scheduler)
     try:

@@ -1,4 +1,4 @@
-"""What is known of a campaign: a line for every run that came to its end, written as soon as that is known."""
+"""The journal of a campaign: a file with one line per finished run, written as soon as its outcome is known."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class Entry:
-    """A run that is done.
+    """A finished run.
 
     :ivar outcome: its figures
-    :ivar usage: what it cost, with the fields of ``Usage``; empty in files that were written before it was measured
+    :ivar usage: the resources that it used, with the fields of ``Usage``; empty if the file does not have them
     """
 
     outcome: Outcome
@@ -32,9 +32,10 @@ class Entry:
 
 
 class Journal:
-    """The runs of one directory that are done, by name of the case.
+    """The finished runs of a directory.
 
-    :raises InputFileError: the file cannot be read, or holds something else, naming the line
+    :ivar entries: runs by name of the case
+    :raises InputFileError: the file cannot be read, or is not a journal; the error names the line
     """
 
     def __init__(self, directory: Path) -> None:
@@ -42,9 +43,9 @@ class Journal:
         self.entries = _read(self._path)
 
     def append(self, name: str, success: Success, outcome: Outcome) -> None:
-        """Keep a run, for good when this returns.
+        """Store a run; it is on disk when this returns.
 
-        :param outcome: what to keep of the run's outcome
+        :param outcome: what to store of the run's outcome
         :raises InputFileError: the file cannot be written
         """
         usage = asdict(success.usage)
@@ -61,11 +62,11 @@ class Journal:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Keep every other campaign out of the directory, which is made if it is missing.
+    """Lock a directory against other campaigns; create it if it is missing.
 
-    The kernel gives the lock back when the process is gone, however it went.
+    The kernel releases the lock when the process ends in any way.
 
-    :raises InputFileError: another campaign is at work there, or the directory cannot be written
+    :raises InputFileError: another campaign uses the directory, or it cannot be written
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def locked(directory: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> dict[str, Entry]:
-    """What earlier calls have left; a last line that was cut off in the middle is dropped."""
+    """Return the runs that earlier calls have stored; remove a last line that is incomplete."""
     entries: dict[str, Entry] = {}
     try:
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []

@@ -1,9 +1,14 @@
-"""The manifest of a campaign: what ran, on what, with which versions and inputs, and what it cost.
+"""The manifest of a campaign: what was run, where, with which versions and inputs, and the resources that it used.
 
-A JSON object in ``manifest.json``: ``schema`` (1), ``environment`` (version of the package, git revision, Python,
-NumPy, SciPy, platform), ``inputs`` (file -> SHA-256), ``seeds`` (parameter -> values), ``runs`` (name -> ``parameters``
-and, for what is done, the fields of ``Usage``), ``failed`` (name -> ``error``, ``exit_code``, ``details``) and
-``calls`` (when and with which command the campaign was started or gone on with).
+``manifest.json`` is a JSON object with these keys:
+
+* ``schema``: 1
+* ``environment``: version of the package, git revision, versions of Python, NumPy and SciPy, platform, cores
+* ``inputs``: file -> SHA-256
+* ``seeds``: parameter -> values
+* ``runs``: name -> ``parameters`` and, for finished runs, the fields of ``Usage``
+* ``failed``: name -> ``error``, ``exit_code`` and ``details``
+* ``calls``: time and command line of the first call, and of each call that resumed the campaign
 """
 
 from __future__ import annotations
@@ -32,13 +37,14 @@ _PACKAGE = "lease-scheduler"
 
 @dataclass
 class Manifest:
-    """The manifest of a directory.
+    """The manifest in a directory.
 
-    :ivar environment: what the last call ran on
-    :ivar inputs: file -> SHA-256 of every input of the last call
-    :ivar parameters: name -> parameters of every run that any call listed
-    :ivar failed: name -> what went wrong in the last call
-    :ivar calls: every call, the first one first
+    :ivar path: its file
+    :ivar environment: environment of the last call
+    :ivar inputs: file -> SHA-256 of every input of any call, as of the last call that used it
+    :ivar parameters: name -> parameters of every run of any call
+    :ivar failed: name -> failure of every run that failed in the last call
+    :ivar calls: all calls, the first one first
     """
 
     path: Path
@@ -49,9 +55,9 @@ class Manifest:
     calls: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self, done: Mapping[str, Entry]) -> None:
-        """Put it into its file, in one step.
+        """Write the manifest to its file in one step.
 
-        :param done: runs that are done
+        :param done: finished runs by name
         :raises InputFileError: the file cannot be written
         """
         runs = {
@@ -73,13 +79,13 @@ class Manifest:
 def open_manifest(
     directory: Path, cases: Iterable[Case], done: Mapping[str, Entry], inputs: Iterable[Path], command: Iterable[str]
 ) -> tuple[Manifest, list[str]]:
-    """The manifest for a call, from what earlier calls left.
+    """Return the manifest for a call, based on that of earlier calls.
 
-    :param done: runs that earlier calls have done
-    :param inputs: files that runs read
+    :param done: runs that earlier calls have finished, by name
+    :param inputs: files that the runs read
     :param command: the words of the command line
-    :return: the manifest, and what is different from the call before, a sentence each
-    :raises InputFileError: the manifest is none, an input cannot be read, or a run that is done had other parameters
+    :return: the manifest, and the differences from the previous call as text
+    :raises InputFileError: the file is not a manifest, an input cannot be read, or a finished run had other parameters
     """
     path = directory / _FILE
     old = _read(path)
@@ -113,11 +119,11 @@ def _read(path: Path) -> Manifest:
     except OSError as error:
         raise InputFileError(str(path), None, f"cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputFileError(str(path), None, "is no manifest of a campaign; use another directory") from error
+        raise InputFileError(str(path), None, "is not a manifest of a campaign; use another directory") from error
 
 
 def _differences(what: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What both name and do not agree on; an input that only one call had is no contradiction."""
+    """Return the differences in what both calls have, as text; an input of only one of the calls is no difference."""
     return [
         f"{what}{name}: {'its content has changed' if what else f'{old[name]} before, now {new[name]}'}"
         for name in new
@@ -152,7 +158,7 @@ def _environment() -> dict[str, Any]:
 
 
 def _git_revision() -> str | None:
-    """The revision that this file is of, with ``-dirty`` after it if files were changed; none if git does not know."""
+    """Return the git revision of this file, with the suffix ``-dirty`` if files were changed, or None if unknown."""
     here = Path(__file__)
     try:
         for words in ("ls-files --error-unmatch", here.name), ("describe --always --dirty --abbrev=40 --exclude", "*"):

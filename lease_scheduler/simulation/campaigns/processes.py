@@ -1,7 +1,7 @@
-"""Runs on the cores of this machine, each in a process of its own.
+"""Runs on the cores of this machine, each in its own process.
 
-A process a run costs little, because they are forked from one that has everything loaded. It gives every run its own
-peak of memory, and a run that kills its process takes no other run with it, and is known.
+A process per run costs little, because processes are forked from a server process. It gives the peak memory of each
+run. A run that kills its process does not affect others, and can be identified.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lease_scheduler.simulation.campaigns.case import Case, Failure, Success, ex
 
 
 def run_in_processes(cases: Sequence[Case], jobs: int) -> Iterator[tuple[Case, Success | Failure]]:
-    """Run cases in their order, and give each with its result as soon as that is known.
+    """Run cases in the given order, and yield each with its result as soon as the result is known.
 
-    Processes that are still at work when the caller stops are killed.
+    When the caller stops iterating, running processes are killed.
 
-    :param jobs: processes at a time, at least 1
+    :param jobs: number of processes at a time, at least 1
     """
-    # A plain fork would copy locks that threads of this process may hold just then.
+    # A plain fork would copy locks that other threads of this process hold at that time.
     context = multiprocessing.get_context("forkserver")
     waiting = deque(cases)
     running: dict[Connection, tuple[Case, ForkServerProcess]] = {}
@@ -70,14 +70,14 @@ def _end(exit_code: int | None) -> str:
 
 
 def _work(case: Case, sender: Connection) -> None:
-    # From the keyboard it is the campaign that is interrupted; it ends its processes itself.
+    # The terminal sends SIGINT to all processes, but the campaign ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_campaign, daemon=True).start()
     sender.send(execute(case))
 
 
 def _end_with_campaign() -> None:
-    """Leave no process behind that works for nobody, if the campaign is killed."""
+    """End this process when the campaign's process has ended, e.g. because it was killed."""
     campaign = multiprocessing.parent_process()
     if campaign is not None:
         campaign.join()

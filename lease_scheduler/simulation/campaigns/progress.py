@@ -1,4 +1,4 @@
-"""How far a campaign is, and how long the rest will take."""
+"""The progress of a campaign, and the time that the rest will take."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 
 def say_what_is_left(done: int, left: Sequence[float], seconds: float | None, console: Console) -> None:
-    """One line: how many runs are done, how many are left, and how long these will take.
+    """Print in one line how many runs are done, how many are left, and how long these will take.
 
-    :param left: weight of every run that is left
-    :param seconds: real time that a weight of 1 takes, none if that is not known yet
+    :param done: number of runs that are done
+    :param left: weight of each run that is left
+    :param seconds: real seconds that a weight of 1 takes; None if not known yet
     """
     runs = f"{done + len(left):,} {'run' if done + len(left) == 1 else 'runs'}: {done:,} done, {len(left):,} left"
     console.print(runs + ("" if seconds is None else f", about {_length(seconds * sum(left))}"), highlight=False)
@@ -27,10 +28,10 @@ def _length(seconds: float) -> str:
 
 
 class CampaignProgress:
-    """A bar on a terminal, nothing elsewhere; the bar grows with the weight of what is done, not with its number.
+    """A progress bar, which is shown only on a terminal; it shows the weight of the finished runs, not their number.
 
-    :param done: runs that are done
-    :param left: weight of every run that is left
+    :param done: number of runs that are done
+    :param left: weight of each run that is left
     """
 
     def __init__(self, done: int, left: Sequence[float], console: Console) -> None:
@@ -55,6 +56,6 @@ class CampaignProgress:
         self._bar.stop()
 
     def advance(self, name: str, weight: float) -> None:
-        """One run more has come to its end."""
+        """Advance the bar by a run that has ended."""
         self._done += 1
         self._bar.update(self._task, advance=weight, description=name, done=self._done)

@@ -1,4 +1,4 @@
-"""Many runs over all cores or a cluster, resumable: what is done is kept and never run again."""
+"""The runner of campaigns, on all cores or on a cluster. Campaigns can be resumed: finished runs are not repeated."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from lease_scheduler.simulation.campaigns.manifest import open_manifest
 from lease_scheduler.simulation.campaigns.processes import run_in_processes
 from lease_scheduler.simulation.campaigns.progress import CampaignProgress, say_what_is_left
 
-#: Gives the CPU seconds that a case will take, as far as one can know.
+#: Returns an estimate of the CPU seconds that a case will take.
 Forecast = Callable[[Case], float]
 
-#: Takes the outcome of a case that is done, before it is kept, and gives what to keep of it.
+#: Called with a case and its outcome before the outcome is stored; returns what to store.
 Keep = Callable[[Case, Outcome], Outcome]
 
 
 class CampaignFailedError(LeaseSchedulerError):
-    """Some runs of a campaign failed; all others are done, and kept.
+    """Some runs of a campaign failed; the outcomes of all others are stored.
 
-    :param failures: name of the case -> why
+    :param failures: name of the case -> failure
+    :param directory: directory of the campaign
     """
 
     def __init__(self, failures: Mapping[str, Failure], directory: Path) -> None:
@@ -41,12 +42,12 @@ class CampaignFailedError(LeaseSchedulerError):
 
 @dataclass(frozen=True)
 class Execution:
-    """How the runs of a campaign are brought to the machine.
+    """Where and how the runs of a campaign are done.
 
-    :ivar jobs: processes at a time, as many as there are cores if none
-    :ivar scheduler: address or file of a scheduler of dask.distributed, none for this machine
-    :ivar quiet: whether nothing is said of the progress
-    :raises InvalidValueError: values that cannot be, or do not go together
+    :ivar jobs: number of processes at a time; None for the number of cores
+    :ivar scheduler: address or file of a scheduler of dask.distributed; None for this machine
+    :ivar quiet: whether to hide the progress
+    :raises InvalidValueError: a value is invalid, or the values exclude each other
     """
 
     jobs: int | None = None
@@ -61,11 +62,11 @@ class Execution:
 
     @property
     def processes(self) -> int:
-        """Processes at a time on this machine."""
+        """Number of processes at a time on this machine."""
         return self.jobs or os.cpu_count() or 1
 
     def run(self, cases: Sequence[Case]) -> Iterator[tuple[Case, Success | Failure]]:
-        """Run cases, the first ones first, each result as soon as it is known."""
+        """Run cases in the given order, and yield each with its result as soon as the result is known."""
         if self.scheduler is not None:
             return run_distributed(cases, self.scheduler)
         return run_in_processes(cases, self.processes)
@@ -80,19 +81,19 @@ def run_campaign(
     forecast: Forecast | None = None,
     keep: Keep = lambda _, outcome: outcome,
 ) -> dict[str, Outcome]:
-    """Run every case that has no outcome in the directory yet, those that take longest first.
+    """Run every case that has no outcome in the directory yet, longest cases first.
 
-    Outcomes go to ``runs.jsonl``, a line a case, as soon as they are known; ``manifest.json`` says what was run.
-    Equal cases count once.
+    Outcomes are appended to ``runs.jsonl``, one line per case, as soon as they are known. ``manifest.json`` describes
+    what was run. Equal cases are run once.
 
     :param inputs: files that the runs read
-    :param forecast: what cases cost; all the same if none
-    :param keep: called here, not where the case ran
-    :return: outcome by name of the case
-    :raises CampaignFailedError: runs failed; it comes when all others are done
-    :raises InputFileError: the directory cannot be written, holds something else or other runs of the same names, or
-        another campaign is at work there; or an input cannot be read
-    :raises InvalidValueError: the scheduler does not answer, or two different cases have one name
+    :param forecast: estimates the CPU seconds of a case; without it, all cases count the same
+    :param keep: returns what to store of an outcome; called in this process, not where the case was run
+    :return: stored outcomes by name of the case
+    :raises CampaignFailedError: some runs failed; raised when all others are done
+    :raises InputFileError: an input cannot be read, the directory cannot be written or has other contents, a finished
+        run of the same name had other parameters, or another campaign uses the directory
+    :raises InvalidValueError: the scheduler does not answer, or two different cases have the same name
     """
     by_name = _by_name(cases)
     console = Console(stderr=True, quiet=execution.quiet)
@@ -100,11 +101,11 @@ def run_campaign(
         journal = Journal(directory)
         manifest, differences = open_manifest(directory, by_name.values(), journal.entries, inputs, sys.argv)
         for difference in differences:
-            # Also for those who do not want to see progress: figures may not go together.
-            Console(stderr=True).print(f"warning: different from the call before: {difference}", soft_wrap=True)
+            # Printed even if progress is hidden, because the figures may not be comparable.
+            Console(stderr=True).print(f"warning: difference from the previous call: {difference}", soft_wrap=True)
         weights = {name: 1.0 if forecast is None else forecast(case) for name, case in by_name.items()}
         waiting = [case for case in by_name.values() if case.name not in journal.entries]
-        # What takes long comes first, so that no core has to wait long for the last one in the end.
+        # Long runs come first, so that cores do not wait long for the last run.
         waiting.sort(key=lambda case: weights[case.name], reverse=True)
         manifest.write(journal.entries)
         left = [weights[case.name] for case in waiting]
@@ -137,7 +138,10 @@ def _by_name(cases: Sequence[Case]) -> dict[str, Case]:
 
 
 def _cost(weights: Mapping[str, float], done: Mapping[str, Entry], *, known: bool) -> float | None:
-    """CPU seconds that a weight of 1 costs: as measured so far, else 1 if the weights are seconds, else not known."""
+    """Return the CPU seconds of a weight of 1, as measured so far; without measurements, 1 or None.
+
+    :param known: whether weights are estimates in CPU seconds
+    """
     measured = {name: done[name].usage["cpu_s"] for name in weights if name in done and "cpu_s" in done[name].usage}
     if measured:
         return float(sum(measured.values())) / sum(weights[name] for name in measured)

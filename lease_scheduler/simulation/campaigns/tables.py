@@ -1,4 +1,4 @@
-"""The tables of all runs of a campaign as one, in Haizea's columns (haizea F90; Sotomayor 2010, appendix A.6)."""
+"""Concatenation of the tables of all runs of a campaign (haizea F90; Sotomayor 2010, appendix A.6)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lease_scheduler.simulation.haizea_columns import (
     PERRUN_COLUMNS,
 )
 
-#: File name -> the columns that are not labels.
+#: Name of a table -> its columns without the labels, which identify the run.
 FILES = {"perrun.csv": PERRUN_COLUMNS, "perlease.csv": PERLEASE_COLUMNS, "utilization.csv": COUNTER_COLUMNS}
 
 
 def concatenate(folders: Iterable[Path], directory: Path) -> tuple[Path, ...]:
-    """Put the tables of runs together, run after run.
+    """Concatenate the tables of runs, in the order of the runs.
 
-    The labels of a table are those of all runs, so that a run without one of them has an empty cell there.
+    A table has the labels of all runs. A run without one of the labels has empty cells in its column.
 
-    :param folders: where each run has its tables
-    :param directory: where the whole tables go
-    :return: the tables
-    :raises InputFileError: a table of a run is missing or is none, or the directory cannot be written
+    :param folders: folders with the tables of each run
+    :param directory: directory for the concatenated tables
+    :return: the concatenated tables
+    :raises InputFileError: a table is missing or is not a table of a run, or the directory cannot be written
     """
     sources = list(folders)
     return tuple(
@@ -41,7 +41,7 @@ def _concatenate(parts: list[Path], columns: tuple[str, ...], target: Path) -> P
     for part in parts:
         header = next(_rows(part), None)
         if header is None or tuple(header[-len(columns) :]) != columns:
-            raise InputFileError(str(part), 1, "is no table of a run; delete the campaign's folder and run it again")
+            raise InputFileError(str(part), 1, "is not a table of a run; delete the campaign's folder and run it again")
         labels += [label for label in header[: -len(columns)] if label not in labels]
     try:
         with TemporaryDirectory(prefix=".writing-", dir=target.parent) as scratch:

@@ -1,5 +1,5 @@
-"""Experiments of publications, one folder for each: what is run, what came out there, and what has to come out here.
+"""Experiments of publications, one folder for each: the runs, the published figures, and the bands for ours.
 
-``registry`` lists the papers. Each folder has modules for its families of runs and for the checks of their figures.
-What papers share is beside them: ``paper``, ``checks``, ``extent`` and ``report``.
+``registry`` lists the papers. Each folder has modules for its families of runs and for the checks of their figures. The
+modules that papers share are beside the folders: ``paper``, ``checks``, ``extent`` and ``report``.
 """

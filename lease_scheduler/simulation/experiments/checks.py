@@ -1,4 +1,4 @@
-"""Figures held against what a dissertation reports and the band in which a repetition must lie."""
+"""Checks: our figures beside the published ones, and the bands in which ours must lie."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Check:
-    """One figure.
+    """The check of one figure.
 
-    :ivar name: which figure
-    :ivar thesis: what the dissertation reports, none if it reports nothing comparable
-    :ivar ours: what came out here, one value per seed or one in all
-    :ivar low: least value that is accepted, none if there is no bound
-    :ivar high: largest value that is accepted, none if there is no bound
-    :ivar note: what one has to know to read it
+    :ivar name: name of the figure
+    :ivar thesis: value in the dissertation; None if it reports nothing comparable
+    :ivar ours: our values, one per seed or one in all
+    :ivar low: lower bound of the band; None if there is none
+    :ivar high: upper bound of the band; None if there is none
+    :ivar note: remark for the reader, or empty
     """
 
     name: str
@@ -31,18 +31,18 @@ class Check:
 
     @property
     def mean(self) -> float:
-        """Mean over the seeds; this is what is held against the band."""
+        """Mean over the seeds, which must lie in the band."""
         return sum(self.ours) / len(self.ours)
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mean lies in the band; none if there is no band."""
+        """Whether the mean lies in the band; None if there is no band."""
         if self.low is None and self.high is None:
             return None
         return (self.low is None or self.mean >= self.low) and (self.high is None or self.mean <= self.high)
 
     def row(self) -> dict[str, str]:
-        """The check as text, for tables and CSV."""
+        """Return the check as text, for tables and CSV."""
         spread = f"{_number(min(self.ours))}..{_number(max(self.ours))}" if len(set(self.ours)) > 1 else ""
         return {
             "check": self.name,
@@ -56,7 +56,7 @@ class Check:
 
 
 def print_checks(title: str, checks: Sequence[Check], console: Console) -> None:
-    """Print thesis, ours and band side by side."""
+    """Print a table of the published values, ours and the bands."""
     table = Table(title=title, box=box.ASCII if not console.is_terminal else box.SIMPLE_HEAVY, title_justify="left")
     for heading in ("check", "thesis", "ours", "range", "band", "result", "note"):
         table.add_column(heading, justify="left" if heading in ("check", "note") else "right", overflow="fold")
@@ -67,7 +67,7 @@ def print_checks(title: str, checks: Sequence[Check], console: Console) -> None:
 
 
 def missed(checks: Iterable[Check]) -> list[Check]:
-    """Checks outside their band."""
+    """Return the checks outside their bands."""
     return [check for check in checks if check.passed is False]
 
 

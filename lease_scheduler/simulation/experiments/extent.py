@@ -1,4 +1,4 @@
-"""How much of a dissertation's experiments is run."""
+"""The extent to which the experiments of a paper are run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Extent(Enum):
     """How much of the experiments is run: a first look, everything once, or with repetitions.
 
     :cvar QUICK: the main tables, with the first seed
-    :cvar ONCE: everything, with the first seed alone, as the dissertation did
-    :cvar REPEATED: everything, and what is judged by its mean with all seeds
+    :cvar ONCE: everything, with the first seed only, as in the dissertation
+    :cvar REPEATED: everything, with all seeds for figures that are checked by their mean
     """
 
     QUICK = "quick"
@@ -20,9 +20,9 @@ class Extent(Enum):
 
     @property
     def is_whole(self) -> bool:
-        """Whether what takes long is run too: all sets, all figures."""
+        """Whether the long experiments are run too: all sets, all figures."""
         return self is not Extent.QUICK
 
     def seeds(self, seeds: Sequence[int]) -> Sequence[int]:
-        """Those of an experiment's seeds that are run."""
+        """Return those of an experiment's seeds that are run."""
         return seeds if self is Extent.REPEATED else seeds[:1]

@@ -1,4 +1,4 @@
-"""What a paper with experiments is made of."""
+"""Papers and their chapters with experiments."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Chapter(Protocol):
     """A module with the experiments of one chapter."""
 
     def cases(self, *, extent: Extent) -> list[Case]:
-        """Every run.
+        """Return all runs.
 
-        :param extent: how much of the chapter
+        :param extent: how much of the chapter to run
         """
         ...
 
     def report(self, outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
         """Print every check, and write CSV files and plots into the directory.
 
-        :param outcomes: by name of the case, of all cases and maybe others
+        :param outcomes: outcomes by name of the case; there may be more than those of the chapter's cases
         :return: number of checks outside their band
         """
         ...
@@ -52,7 +52,7 @@ class Paper:
     forecast: Callable[[Case], float]
 
     def named(self, name: str) -> Mapping[str, Chapter] | None:
-        """Return the chapters that a name stands for, or None if it is no name of this paper."""
+        """Return the chapters that a name stands for, or None if this paper has no such name."""
         if name == self.name:
             return self.chapters
         chapter = self.chapters.get(name) or self.further.get(name)

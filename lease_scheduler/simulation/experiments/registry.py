@@ -1,4 +1,4 @@
-"""The papers whose experiments can be repeated. One more is a folder and a line here."""
+"""The papers whose experiments can be repeated. To add one, add its folder and a line here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAPERS: tuple[Paper, ...] = (HAIZEA,)
 
 
 def names() -> list[str]:
-    """Return the names of all experiments, those of one paper together."""
+    """Return the names of all experiments, paper after paper."""
     return [name for paper in PAPERS for name in (paper.name, *sorted(paper.chapters), *paper.further)]
 
 

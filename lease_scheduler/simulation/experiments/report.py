@@ -1,4 +1,4 @@
-"""What every experiment leaves behind: its checks as text and CSV, and the figures of single runs."""
+"""Reports of experiments: the checks as text and CSV, and the figures of single runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lease_scheduler.simulation.campaigns.case import Case, Outcome
 from lease_scheduler.simulation.experiments.checks import Check, missed, print_checks
 from lease_scheduler.simulation.formats.files import replace_file
 
-#: Characters of a line of the report, where it is no terminal that shows it.
+#: Characters per line of the report in a file.
 REPORT_WIDTH = 160
 
 
@@ -28,7 +28,9 @@ def write_report(
     """Print every check, and write ``report.txt``, ``checks.csv`` and ``runs.csv``.
 
     :param groups: title -> checks
-    :param left_out: what was not run and why, a sentence
+    :param cases: the runs, in the order of ``runs.csv``
+    :param outcomes: outcomes by name of the case
+    :param left_out: a sentence about what was not run and why, or empty
     :return: number of checks outside their band
     :raises InputFileError: a file cannot be written
     """

@@ -1,4 +1,4 @@
-"""Readers and writers of workload and configuration files: SWF, LWF, LWFA, Haizea's haizea.conf.
+"""Readers and writers of files: workloads (SWF, LWF and older formats), annotations (LWFA), and data files of runs.
 
-Plain text in, plain values out; a bad file is an ``InputFileError`` with file, line and problem.
+A bad file raises ``InputFileError`` with file, line and problem.
 """

@@ -1,7 +1,7 @@
-"""The trace format of Haizea before its text LWF: columns parted by semicolons (haizea, section 1.4).
+"""The oldest trace format of Haizea, which preceded the ten-column LWF: columns separated by semicolons.
 
-Counted from 1: 1 submission s, 5 nodes, 6 memory MB per node, 9 seconds from the submission to the start or ``NULL``
-for best-effort, 10 requested duration s, 11 real duration s. The others have no use here.
+Columns, counted from 1: 1 submission s, 5 nodes, 6 memory MB per node, 9 seconds from the submission to the start or
+``NULL`` for best-effort, 10 requested duration s, 11 real duration s. The other columns are not used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lease_scheduler.simulation.formats.line_workload import read_line_workload
 from lease_scheduler.simulation.formats.resource_names import parse_count
 from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
-#: A line has at least so many.
+#: Minimum number of columns.
 COLUMNS = 11
 
 SEPARATOR = ";"
@@ -24,12 +24,12 @@ _VCPU = 100
 
 
 def read_csv_trace(path: str | os.PathLike[str]) -> Workload:
-    """A workload from such a file, plain or gzip; the ids number the lines with leases from 1.
+    """Read a workload from a trace, plain or gzip; ids are the numbers of the lines with leases, from 1 on.
 
-    Every node has one CPU. A lease with a start is a reservation and cannot be preempted; one without is best-effort
-    and preemptible.
+    Every node has one CPU. A lease with a start is a reservation and not preemptible. A lease without a start is
+    best-effort and preemptible.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     return read_line_workload(path, lambda lease_id, line: _read_lease(lease_id, line.split(SEPARATOR)), ".csv")
 

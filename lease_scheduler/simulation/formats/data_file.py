@@ -1,7 +1,7 @@
-"""The data file of a run: what its probes wrote down, as JSON (haizea F43).
+"""The data file of a run: the records of its probes, as JSON (haizea F43).
 
-The file is an object that ``SCHEMA`` describes; doc/source/user/simulator.rst says what its parts mean. Another layout
-gets another number in ``version``.
+``SCHEMA`` describes the layout, and doc/source/user/simulator.rst explains the contents. Every change of the layout
+gets a new ``version``.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ _VALIDATOR = Draft202012Validator(SCHEMA)
 
 
 def write_data_file(accounting: Accounting, workload_name: str, path: str | os.PathLike[str]) -> None:
-    """Write the file in one step.
+    """Write the records of a run to a data file in one step.
 
-    :raises InputFileError: it cannot be written
+    :raises InputFileError: the file cannot be written
     """
     content = {
         "format": FORMAT,
@@ -90,18 +90,18 @@ def _counter(counter: Counter) -> dict[str, Any]:
 
 
 def read_data_file(path: str | os.PathLike[str]) -> tuple[str, Accounting]:
-    """The name of the workload and what was written down.
+    """Read a data file, and return the name of the workload and the records.
 
-    :raises InputFileError: the file cannot be read, or is none of this format and version
+    :raises InputFileError: the file cannot be read, or does not have this format and version
     """
     name = os.fspath(path)
     with open_bytes(path) as stream:
         try:
             content = json.loads(stream.read(), parse_constant=_refuse)
         except ValueError as error:
-            raise InputFileError(name, None, f"is no JSON: {error}") from error
+            raise InputFileError(name, None, f"is not JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputFileError(name, None, f'is no data file of a run ("format": "{FORMAT}")')
+        raise InputFileError(name, None, f'is not a data file of a run ("format": "{FORMAT}")')
     if content.get("version") != VERSION:
         raise InputFileError(name, None, f"has version {content.get('version')!r}; this program knows {VERSION}")
     for problem in _VALIDATOR.iter_errors(content):
@@ -118,4 +118,4 @@ def read_data_file(path: str | os.PathLike[str]) -> tuple[str, Accounting]:
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")

@@ -1,4 +1,4 @@
-"""Opening, plain or gzip, and replacing files; every trouble is an ``InputFileError`` that names the file."""
+"""Reading files, plain or gzip, and replacing them. Every failure is an ``InputFileError`` that names the file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @contextmanager
 def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed if it is gzip, whatever its name.
+    """Open a file for reading bytes; decompress it if it is gzip, regardless of its name.
 
-    :raises InputFileError: the file cannot be opened, read or decompressed, now or while it is being read
+    :raises InputFileError: the file cannot be opened, or reading or decompressing it fails later
     """
     name = os.fspath(path)
     if "\0" in name:
-        raise InputFileError(name, None, "cannot be read: a file name holds no zero byte")
+        raise InputFileError(name, None, "cannot be read: a file name cannot contain a zero byte")
     try:
         with open(name, "rb") as raw:
             compressed = raw.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
@@ -41,9 +41,9 @@ def open_bytes(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 text, plain or gzip, one after the other: (1-based number, text without its end).
+    """Yield the lines of a UTF-8 text, plain or gzip: (1-based number, text without the line end).
 
-    :raises InputFileError: the file cannot be read or is not UTF-8, naming the line
+    :raises InputFileError: the file cannot be read, or is not UTF-8; the error names the line
     """
     with open_bytes(path) as stream:
         for number, line in enumerate(stream, start=1):
@@ -54,12 +54,12 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
 
 
 def compressed(content: bytes, path: str | os.PathLike[str]) -> bytes:
-    """The content as it goes into a file: gzip if the name ends in ``.gz``; the same content gives the same bytes."""
+    """Return the content for a file: gzip if its name ends in ``.gz``. The same content gives the same bytes."""
     return gzip.compress(content, mtime=0) if os.fspath(path).endswith(".gz") else content
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put the content in the place of the file in one step: readers see the old one or the new one, never a part.
+    """Replace a file in one step: readers see the old content or the new content, never a part.
 
     :raises InputFileError: the folder or file cannot be written
     """

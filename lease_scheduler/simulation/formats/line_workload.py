@@ -1,4 +1,4 @@
-"""Workload files with a lease in every line."""
+"""Reading workload files that have one lease per line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 def read_line_workload(
     path: str | os.PathLike[str], read_lease: Callable[[str, str], WorkloadLease], suffix: str
 ) -> Workload:
-    """A workload from a file, plain or gzip; the ids number the lines with leases from 1.
+    """Read a workload from a file, plain or gzip; ids are the numbers of the lines with leases, from 1 on.
 
-    :param read_lease: makes a lease of its id and its line; raises InvalidValueError where the line is wrong
-    :param suffix: of the file's name, which the workload's name does not have
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :param read_lease: returns the lease for an id and a line, or raises InvalidValueError if the line is wrong
+    :param suffix: suffix to remove from the name of the file; the rest is the name of the workload
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     name = os.fspath(path)
     leases: list[WorkloadLease] = []

@@ -1,4 +1,4 @@
-"""LWF, Haizea's XML workload format (Sotomayor 2010, section 4.1.3; haizea F24, F25, section 9.2)."""
+"""LWF, Haizea's XML workload format (Sotomayor 2010, section 4.1.3; haizea F24, F25)."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ _LEASE_PARTS = ("nodes", "start", "duration", "deadline", "software", "extra")
 
 
 def read_lwf(path: str | os.PathLike[str]) -> Workload:
-    """A workload from an LWF file, plain or gzip.
+    """Read a workload from an LWF file, plain or gzip.
 
-    The requests come in the order of their arrival, those that arrive together in the order of the file. A lease
-    without id gets the smallest number that no other lease has. ``state`` and ``submit-time``, which Haizea adds to the
-    leases that it prints, are passed over: a request is new, and the arrival says when it was made.
-    A site without Disk, Net-in or Net-out has 1,000,000 of each on every node if a request asks for it.
+    * Requests are ordered by arrival, then by their order in the file.
+    * A lease without an id gets the smallest number that is not the id of another lease.
+    * ``state`` and ``submit-time``, which Haizea adds to the leases that it prints, are ignored: a request is new, and
+      its arrival is its submission.
+    * If the site does not name Disk, Net-in or Net-out and a request needs it, every host has 1,000,000 of it.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     name = ""
     site: Site | None = None
@@ -70,28 +71,28 @@ def read_lwf(path: str | os.PathLike[str]) -> Workload:
             case "lease-request":
                 requests.append((element.line, _read_request(element, declared | frozenset(IMPLIED) if site else None)))
             case unknown:
-                raise element.error(f"<{unknown}> cannot stand here; known: attributes, site, lease-requests")
+                raise element.error(f"<{unknown}> is not allowed here; known: attributes, site, lease-requests")
     if site is not None:
         site = _with_implied_resources(site, declared, [lease for _, lease in requests])
     return Workload(name, _in_order(os.fspath(path), requests), site, attributes)
 
 
 def read_site(path: str | os.PathLike[str]) -> Site:
-    """A site from an XML file whose root is the ``<site>`` of LWF.
+    """Read a site from an XML file whose root is the ``<site>`` of LWF.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     root, *children = stream_elements(path, "site")
     return _read_site(replace(root, children=tuple(children)))[0]
 
 
 def write_lwf(workload: Workload, path: str | os.PathLike[str]) -> None:
-    """Write a workload as an LWF file, in one step; reading it gives an equal workload.
+    """Write a workload to an LWF file in one step; reading the file gives an equal workload.
 
-    What LWF cannot say is refused (host names other than ``host-1`` and so on in order, see ``resource_names.type_of``)
-    or says the same in another way: a deadline lease with no slack is read again as the reservation that it is.
+    Terms may be read in an equivalent form: a deadline lease with no choice of its start is read as a reservation.
 
-    :raises InvalidValueError: naming what LWF cannot say
+    :raises InvalidValueError: LWF cannot express a value, such as a host name other than ``host-1`` and so on, or a
+        resource class (see ``resource_names.type_of``)
     :raises InputFileError: the file cannot be written
     """
     document = XmlBuilder("lease-workload", name=workload.name)
@@ -133,13 +134,13 @@ def read_lease(
     *,
     may_be_empty: bool = False,
 ) -> LeaseRequest:
-    """A ``<lease>``; its id is empty if it has none.
+    """Read a ``<lease>``; the id of the request is empty if the element has none.
 
-    :param submitted: instant of its submission, seconds
-    :param types: the resource types that it may name, none if any
-    :param parse: reads the instants in it
-    :param may_be_empty: whether it may have no nodes
-    :raises InputFileError: it is wrong, naming the line
+    :param submitted: instant of the submission in seconds
+    :param types: permitted resource types; None permits all
+    :param parse: parser of instants
+    :param may_be_empty: whether the lease may have no nodes
+    :raises InputFileError: the element is wrong; the error names the line
     """
     lease.expect(_LEASE_ATTRIBUTES, _LEASE_PARTS)
     nodes = lease.require("nodes")
@@ -159,7 +160,7 @@ def read_lease(
         start = StartTerm(exact=submitted)
     try:
         return LeaseRequest(
-            # An id that is missing is given when all others are known; no id in a file is empty.
+            # A missing id is chosen when all others are known. Empty marks it, since no id in a file is empty.
             lease_id=_read_id(lease),
             kind=kind,
             nodes=() if may_be_empty and not nodes.children else read_node_sets(nodes, types),

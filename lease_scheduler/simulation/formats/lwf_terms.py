@@ -1,4 +1,4 @@
-"""The parts of a lease that LWF and LWFA share: nodes, start, deadline, software and free attributes."""
+"""Elements that LWF and LWFA share: nodes, start, deadline, software and free attributes of a lease."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lease_scheduler.simulation.formats.xml_file import Element, XmlBuilder
 
 @dataclass(frozen=True)
 class StartTerm:
-    """When a lease asks to start: exactly at an instant, now, or (neither) whenever there is room.
+    """The requested start of a lease: an exact instant, now, or neither, which means as soon as there is room.
 
-    :ivar exact: seconds
-    :ivar now: at its submission
+    :ivar exact: instant in seconds, or None
+    :ivar now: whether the lease must start when it is submitted
     """
 
     exact: int | None = None
@@ -29,13 +29,17 @@ class StartTerm:
 
 @dataclass(frozen=True)
 class SoftwareTerm:
-    """The software that a lease asks for; without an image it is not managed."""
+    """The software of a lease; without an image, the lease is unmanaged."""
 
     image: DiskImage | None = None
 
 
 def read_start(element: Element, submitted: int = 0, parse: InstantParser = parse_instant) -> StartTerm:
-    """``<start/>``, ``<start><now/></start>`` or ``<start><exact time=.../></start>``."""
+    """Read ``<start/>``, ``<start><now/></start>`` or ``<start><exact time=.../></start>``.
+
+    :param submitted: instant of the submission, to which relative instants refer
+    :param parse: parser of instants
+    """
     element.expect(children=("now", "exact"))
     if len(element.children) > 1:
         raise element.children[1].error("<start> holds one of <now> and <exact>, or nothing for a best-effort lease")
@@ -50,13 +54,17 @@ def read_start(element: Element, submitted: int = 0, parse: InstantParser = pars
 
 
 def read_deadline(element: Element, submitted: int = 0, parse: InstantParser = parse_instant) -> int:
-    """``<deadline time=.../>`` in seconds."""
+    """Read ``<deadline time=.../>``, and return it in seconds.
+
+    :param submitted: instant of the submission, to which relative instants refer
+    :param parse: parser of instants
+    """
     element.expect(attributes=("time",))
     return element.convert("time", lambda text, field: parse(text, field, submitted))
 
 
 def read_software(element: Element) -> SoftwareTerm:
-    """``<software>`` with ``<none/>``, ``<disk-image id=... size=.../>`` (MB) or nothing in it."""
+    """Read ``<software>``, which contains ``<none/>``, ``<disk-image id=... size=.../>`` (MB) or nothing."""
     element.expect(children=("none", "disk-image"))
     if len(element.children) > 1:
         raise element.children[1].error("<software> holds one of <none> and <disk-image>")
@@ -70,7 +78,7 @@ def read_software(element: Element) -> SoftwareTerm:
 
 
 def read_attributes(element: Element) -> dict[str, str]:
-    """The ``<attr name=... value=.../>`` in an element: name -> value."""
+    """Read the ``<attr name=... value=.../>`` in an element, and return name -> value."""
     element.expect(children=("attr",))
     found: dict[str, str] = {}
     for child in element.children:
@@ -82,9 +90,9 @@ def read_attributes(element: Element) -> dict[str, str]:
 
 
 def read_node_sets(element: Element, types: frozenset[str] | None) -> tuple[NodeSet, ...]:
-    """The ``<node-set>`` of a lease; several instances of one type add up.
+    """Read the ``<node-set>`` elements of a lease; the amounts of several instances of one type are added up.
 
-    :param types: the resource types that may be named, none if any may
+    :param types: permitted resource types; None permits all
     """
     return tuple(
         NodeSet(count, Resources({name: sum(amounts) for name, amounts in instances.items()}), traits)
@@ -93,9 +101,11 @@ def read_node_sets(element: Element, types: frozenset[str] | None) -> tuple[Node
 
 
 def read_hosts(element: Element, types: frozenset[str]) -> tuple[Host, ...]:
-    """The hosts of a site's ``<nodes>``, named ``host-1`` and so on.
+    """Read the hosts in the ``<nodes>`` of a site, and name them ``host-1`` and so on.
 
-    A type in several instances offers their sum, and one VM may take at most the largest of them.
+    If a type has several instances, a host offers their sum, and one VM may use at most the largest of them.
+
+    :param types: permitted resource types
     """
     hosts: list[Host] = []
     for count, instances, traits in _read_nodes(element, types):
@@ -151,7 +161,10 @@ def _read_amounts(element: Element) -> list[int]:
 
 
 def write_start(document: XmlBuilder, parent: Any, start: StartTerm, relative: bool = False) -> None:
-    """Add ``<start>``; ``relative`` writes the instant as counted from the submission."""
+    """Add ``<start>``.
+
+    :param relative: whether the instant counts from the submission
+    """
     element = document.add("start", parent)
     if start.now:
         document.add("now", element)
@@ -160,7 +173,10 @@ def write_start(document: XmlBuilder, parent: Any, start: StartTerm, relative: b
 
 
 def write_deadline(document: XmlBuilder, parent: Any, deadline: int, relative: bool = False) -> None:
-    """Add ``<deadline>``; ``relative`` writes the instant as counted from the submission."""
+    """Add ``<deadline>``.
+
+    :param relative: whether the deadline counts from the submission
+    """
     document.add("deadline", parent, time=_instant(deadline, relative))
 
 
@@ -174,7 +190,7 @@ def write_software(document: XmlBuilder, parent: Any, image: DiskImage | None) -
 
 
 def write_attributes(document: XmlBuilder, parent: Any, tag: str, attributes: Mapping[str, str]) -> None:
-    """Add an element with one ``<attr>`` for each attribute, or nothing if there is none."""
+    """Add an element with one ``<attr>`` for each attribute; add nothing if there are no attributes."""
     if attributes:
         element = document.add(tag, parent)
         for name, value in attributes.items():
@@ -182,9 +198,10 @@ def write_attributes(document: XmlBuilder, parent: Any, tag: str, attributes: Ma
 
 
 def write_nodes(document: XmlBuilder, parent: Any, node_sets: Iterable[tuple[int, Host]]) -> None:
-    """Add ``<nodes>``: each pair is a number of nodes and what one of them is like.
+    """Add ``<nodes>``.
 
-    :raises InvalidValueError: a resource class or trait cannot be written in this format
+    :param node_sets: pairs of a number of equal nodes and a host with the resources and traits of each
+    :raises InvalidValueError: the format cannot express a resource class or trait
     """
     nodes = document.add("nodes", parent)
     for count, node in node_sets:

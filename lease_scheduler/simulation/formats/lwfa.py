@@ -1,4 +1,7 @@
-"""LWFA, Haizea's annotations: terms that are laid over the leases of a workload (haizea F26, section 9.2)."""
+"""LWFA, Haizea's annotations: terms that replace those of a workload's leases.
+
+See Sotomayor 2010, section 4.1.3 (haizea F26).
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 @dataclass(frozen=True)
 class LeaseAnnotation:
-    """What changes in one lease; a part that is none stays as it is.
+    """The changes of one lease; a part that is None is not changed.
 
-    :ivar lease_id: the lease, none if the position in the file tells it
-    :ivar start: when it asks to start; an exact instant counts from its submission, seconds
-    :ivar deadline: by when it must be done, seconds from its submission
-    :ivar software: what it runs
+    :ivar lease_id: id of the lease; None if the position in the file identifies the lease
+    :ivar start: requested start; an exact instant is in seconds from the submission
+    :ivar deadline: deadline in seconds from the submission
+    :ivar software: software of the lease
     :ivar extras: attributes to add or to replace
-    :ivar line: where it stands in its file, none if it comes from none
+    :ivar line: line in the file; None if the annotation is not from a file
     """
 
     lease_id: str | None = None
@@ -48,10 +51,11 @@ class LeaseAnnotation:
 class Annotations:
     """The annotations of a workload.
 
-    :ivar entries: either all with ids, or none: then the first is for the lease that arrives first, and so on
-    :ivar attributes: free attributes, which the annotated workload takes over
+    :ivar entries: the annotations. Either all of them have ids or none has; without ids, the first one is for the lease
+        that arrives first, and so on
+    :ivar attributes: free attributes, which are added to those of the annotated workload
     :ivar path: the file, for errors
-    :raises InvalidValueError: some have ids and some not, or two have the same id
+    :raises InvalidValueError: only some of the annotations have ids, or two have the same id
     """
 
     entries: tuple[LeaseAnnotation, ...]
@@ -68,9 +72,9 @@ class Annotations:
 
 
 def read_annotations(path: str | os.PathLike[str]) -> Annotations:
-    """Annotations from an LWFA file, plain or gzip.
+    """Read annotations from an LWFA file, plain or gzip.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     attributes: dict[str, str] | None = None
     entries: list[LeaseAnnotation] = []
@@ -85,7 +89,7 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
             case "lease-annotation":
                 entries.append(_read_annotation(element))
             case unknown:
-                raise element.error(f"<{unknown}> cannot stand here; known: attributes, lease-annotation")
+                raise element.error(f"<{unknown}> is not allowed here; known: attributes, lease-annotation")
     name = os.fspath(path)
     try:
         return Annotations(tuple(entries), attributes or {}, name)
@@ -94,9 +98,9 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
 
 
 def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) -> None:
-    """Write annotations as an LWFA file, in one step; reading it gives equal annotations.
+    """Write annotations to an LWFA file in one step; reading the file gives equal annotations.
 
-    :raises InvalidValueError: naming what LWFA cannot say
+    :raises InvalidValueError: LWFA cannot express a value; the error names it
     :raises InputFileError: the file cannot be written
     """
     document = XmlBuilder("lease-annotations")
@@ -114,13 +118,13 @@ def write_annotations(annotations: Annotations, path: str | os.PathLike[str]) ->
 
 
 def annotate(workload: Workload, annotations: Annotations) -> Workload:
-    """Lay annotations over a workload whose injections are merged already.
+    """Return a workload with its leases annotated. Injected workloads must have been merged before.
 
-    A start or a deadline makes the lease the kind that its terms now imply (see ``derive_kind``). A lease whose start
-    becomes "now" loses the deadline that it had.
+    A start or a deadline in an annotation also sets the kind of the lease to that which its terms imply (see
+    ``derive_kind``). A lease whose start becomes "now" loses its deadline.
 
-    :raises InputFileError: there is an annotation for a lease that the workload does not have, or it gives a lease
-        terms that cannot be, naming its line
+    :raises InputFileError: an annotation is for a lease that the workload does not have, or gives a lease invalid
+        terms; the error names the line
     """
     by_id = {entry.lease_id: entry for entry in annotations.entries if entry.lease_id is not None}
     if by_id:
@@ -158,7 +162,7 @@ def _read_annotation(element: Element) -> LeaseAnnotation:
 
 
 def _odd_line(entries: list[LeaseAnnotation]) -> int | None:
-    """Line of the first annotation that does not go with those before it."""
+    """Return the line of the first annotation that contradicts an earlier one, or None."""
     seen: set[str | None] = set()
     for entry in entries:
         if (entry.lease_id is None) != (entries[0].lease_id is None) or (entry.lease_id and entry.lease_id in seen):

@@ -1,7 +1,7 @@
-"""The ten-column workload format that Haizea had before LWF was XML; its reservations of 2008 come in it (haizea F27).
+"""The ten-column workload format of Haizea that preceded the XML of LWF (haizea F27).
 
-Columns: submission s, start s, requested duration s, real duration s, nodes, CPUs per node, memory MB per node, a
-number without use, image name in quotes, image size MB.
+Its author's reservations of 2008 are in this format. Columns: submission s, start s, requested duration s, real
+duration s, nodes, CPUs per node, memory MB per node, an unused number, image name in quotes, image size MB.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ _PER_CPU = 100
 
 
 def read_old_lwf(path: str | os.PathLike[str]) -> Workload:
-    """A workload from a ten-column file, plain or gzip; the ids number the lines with leases from 1.
+    """Read a workload from a ten-column file, plain or gzip; ids are the numbers of the lines with leases, from 1 on.
 
-    A lease with a start is a reservation and cannot be preempted; one whose start is ``NULL`` or -1 is best-effort and
-    preemptible. The author's generator moved some reservations before the workload's zero (5 of 105,026, and the
-    submissions of 14): they begin, or are submitted, at the zero, as his rule ``max(t, 0)`` intends.
+    A lease with a start is a reservation and not preemptible. A lease whose start is ``NULL`` or -1 is best-effort and
+    preemptible. In the files of 2008, some instants are before the workload's zero (the starts of 5 of 105,026
+    reservations and the submissions of 14). They are moved to the zero, as the rule ``max(t, 0)`` of the generator
+    intends.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     return read_line_workload(path, lambda lease_id, line: _read_lease(lease_id, line.split()), ".lwf")
 

@@ -1,4 +1,4 @@
-"""Names of resource classes in Haizea's files, and the one-line description of a site."""
+"""Resource types in Haizea's files, and the one-line description of a site."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.host import Site
 from lease_scheduler.model.resources import MEMORY_MB, VCPU, Resources
 
-#: The types that every site of Haizea has, and our classes for them. Other types keep their names.
+#: Resource types that every site of Haizea names -> our resource classes. Other types keep their names.
 MANDATORY = {"CPU": VCPU, "Memory": MEMORY_MB}
 
-#: What a host has of the types that a site of Haizea has even if it does not name them (haizea, section 3.1).
+#: Amounts on each host of the types that a site of Haizea has even if it does not name them.
 IMPLIED = {"Disk": 1_000_000, "Net-in": 1_000_000, "Net-out": 1_000_000}
 
-#: The largest site that a file may ask for; beyond it a slip of the keyboard is likelier than a site.
+#: Maximum number of hosts of a site in a file; a larger number is most likely a mistake.
 MAX_HOSTS = 1_000_000
 
 _TO_TYPE = {resource_class: name for name, resource_class in MANDATORY.items()}
 
 
 def class_of(type_name: str) -> str:
-    """Our resource class for a type of Haizea's files."""
+    """Return our resource class for a resource type in Haizea's files."""
     return MANDATORY.get(type_name, type_name)
 
 
 def type_of(resource_class: str) -> str:
-    """The type that stands for one of our resource classes in Haizea's files.
+    """Return the resource type in Haizea's files for one of our resource classes.
 
-    :raises InvalidValueError: the class has no name of its own there, or one that a list of names cannot hold
+    :raises InvalidValueError: the name of the class means another class there, is empty or contains blanks
     """
     if resource_class in MANDATORY or not resource_class or len(resource_class.split()) != 1:
         raise InvalidValueError(f"resources.{resource_class}", "Haizea's files cannot name this class; rename it")
@@ -34,9 +34,9 @@ def type_of(resource_class: str) -> str:
 
 
 def parse_count(text: str, field: str, least: int = 0) -> int:
-    """A whole number as files write it.
+    """Return the whole number that a text contains.
 
-    :raises InvalidValueError: the text is not one, is below ``least`` or has more than 15 digits
+    :raises InvalidValueError: the text is not a whole number, is below ``least``, or has more than 15 digits
     """
     text = text.strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 15) or int(text) < least:
@@ -45,10 +45,10 @@ def parse_count(text: str, field: str, least: int = 0) -> int:
 
 
 def parse_site(text: str) -> Site:
-    """A site of equal hosts from ``<count> <type>:<amount>...``, parted by blanks or commas (haizea F4).
+    """Return a site of equal hosts from ``<count> <type>:<amount>...``, separated by blanks or commas (haizea F4).
 
     :param text: e.g. ``4 CPU:100,Memory:1024`` or ``4  CPU:100 Memory:1024``
-    :raises InvalidValueError: naming the part that is wrong
+    :raises InvalidValueError: a part is wrong; the error names it
     """
     count, *pairs = text.replace(",", " ").split() or [""]
     amounts: dict[str, int] = {}

@@ -1,6 +1,6 @@
-"""SWF, the Standard Workload Format of the Parallel Workloads Archive, read as leases.
+"""The reader of SWF, the Standard Workload Format of the Parallel Workloads Archive.
 
-The rules are those of the author's converter and front end (Sotomayor 2010, appendix A.3; haizea F86, section 4.20).
+The rules by which jobs become leases are those of Haizea's converter (Sotomayor 2010, appendix A.3; haizea F86).
 """
 
 from __future__ import annotations
@@ -22,36 +22,35 @@ from lease_scheduler.simulation.workload import Workload, WorkloadLease
 
 COLUMNS = 18
 
-#: One core of a node, which is what a job has of each of its nodes.
+#: One core, which a job uses on each of its nodes.
 _VCPU = 100
 
-#: Memory of a node if neither the options nor the job says it, MB; the author's default.
+#: MB of memory of a node if neither the options nor the job specify it; Haizea's default.
 _DEFAULT_MEMORY_MB = 1024
 
 _CANCELLED = 5
 
-# No field of a real log comes near; larger values are damage, and would not be exact as floating point numbers.
+# Fields of real logs are much smaller. Larger values are errors, and would not be exact as floating point numbers.
 _LARGEST = 1e15
 
 
 @dataclass(frozen=True)
 class SwfOptions:
-    """How jobs become leases.
+    """Options for converting jobs to leases.
 
-    :ivar begin: jobs submitted before this second of the log are left out; it becomes the workload's zero
-    :ivar length: jobs submitted more than this many seconds after ``begin`` are left out; none keeps all
-    :ivar queues: queues (field 15) to keep, none for all
-    :ivar scale: processors per node; a part of a node that is left over is not counted, but every job has one node
-    :ivar processors_field: whether a job's size is what it requested (field 8) or what it got (field 5); where the
-        one is unknown, the other is taken
-    :ivar memory_mb: MB that a job needs of each node; none takes the job's requested memory (field 10), or else its
-        used memory (field 7), both KB per processor, or else 1024 MB
-    :ivar preemptible: whether the leases may be interrupted
-    :ivar nodes: number of hosts of the site, none for a workload without site
-    :ivar node_memory_mb: MB of each host of the site, none for the most that a job asks of a node
-    :ivar without_requested_time: jobs that do not say how long they may run (field 9) are skipped, or are taken to
-        have asked for their run time
-    :raises InvalidValueError: a value that cannot be
+    :ivar begin: instant of the log that becomes the workload's zero; jobs submitted before it are left out
+    :ivar length: jobs submitted more than this many seconds after ``begin`` are left out; None keeps all
+    :ivar queues: queues (field 15) to keep; None keeps all
+    :ivar scale: processors per node; the number of nodes is rounded down, but is at least 1
+    :ivar processors_field: whether the size of a job is the requested (field 8) or the allocated (field 5) number of
+        processors; if one is unknown, the other is used
+    :ivar memory_mb: MB of memory that a job needs on each node; None uses the job's requested memory (field 10), or
+        else its used memory (field 7), both KB per processor, or else 1024 MB
+    :ivar preemptible: whether the leases are preemptible
+    :ivar nodes: number of hosts of the site; None for a workload without a site
+    :ivar node_memory_mb: MB of memory of each host; None for the most that a job needs on a node
+    :ivar without_requested_time: whether to skip jobs without a requested time (field 9), or to use their run time
+    :raises InvalidValueError: a value is invalid
     """
 
     begin: int = 0
@@ -85,16 +84,19 @@ class SwfOptions:
 
 
 def read_swf(path: str | os.PathLike[str], options: SwfOptions | None = None) -> Workload:
-    """The jobs of an SWF log, plain or gzip, as best-effort leases in the order of submission, then job number.
+    """Read the jobs of an SWF log, plain or gzip, as best-effort leases, ordered by submission, then by job number.
 
-    Left out are jobs that were cancelled while queued (no run time, status 5), jobs of unknown size and, unless the
-    options say otherwise, jobs without requested time. The workload's attributes count them: ``swf_jobs`` in the
-    window and queues, ``swf_cancelled``, ``swf_unknown_size``, ``swf_without_requested_time``;
-    ``swf_last_submission`` is
-    the instant of the last of these jobs, cancelled ones included. A run time of 0 counts as 1 s; a job that ran as
-    long as it asked for, or longer, has no real duration: its lease ends at its end.
+    These jobs are left out: those that were cancelled while they were queued (no run time, status 5), those of unknown
+    size and, unless the options say otherwise, those without a requested time.
 
-    :raises InputFileError: the file cannot be read or is wrong, naming the line
+    The attributes of the workload count jobs in the window and the queues: ``swf_jobs`` is the number of all, and
+    ``swf_cancelled``, ``swf_unknown_size`` and ``swf_without_requested_time`` are the numbers of those left out.
+    ``swf_last_submission`` is the instant of the last of all these jobs.
+
+    A run time of 0 counts as 1 s. A job that ran for at least its requested time has no real duration, so its lease
+    runs for the whole duration.
+
+    :raises InputFileError: the file cannot be read or is wrong; the error names the line
     """
     options = options or SwfOptions()
     name = os.fspath(path)
@@ -152,7 +154,7 @@ def _is_usable(text: str) -> bool:
 
 
 def _lease(fields: list[str], values: list[float], options: SwfOptions) -> WorkloadLease | str:
-    """The lease of a job, or the name of the count of those that are left out for the same reason."""
+    """Return the lease of a job or, if the job is left out, the name of the attribute that counts such jobs."""
     run_time, requested_time = int(values[3]), int(values[8])
     if run_time < 0 and int(values[10]) == _CANCELLED:
         return "swf_cancelled"
@@ -195,7 +197,7 @@ def _memory_mb(values: list[float], options: SwfOptions) -> int:
 
 @lru_cache(maxsize=10_000)
 def _node_sets(count: int, memory_mb: int) -> tuple[NodeSet, ...]:
-    """Equal jobs share one value: a log has few shapes and many jobs."""
+    """Return the node sets of a job; jobs of equal shape share one value, since a log has many jobs of few shapes."""
     return (NodeSet(count, Resources({VCPU: _VCPU, MEMORY_MB: memory_mb})),)
 
 

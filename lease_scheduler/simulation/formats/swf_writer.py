@@ -1,4 +1,4 @@
-"""Workloads of best-effort leases as SWF, for the many programs that read that (haizea S13, section 6.2)."""
+"""The writer of SWF, the format of many other simulators, for workloads of best-effort leases."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _COMPLETED = "1"
 
 
 def write_swf(workload: Workload, path: str | os.PathLike[str]) -> None:
-    """Write a workload as an SWF file, in one step; gzip if its name ends in ``.gz``.
+    """Write a workload to an SWF file in one step; compress it with gzip if its name ends in ``.gz``.
 
-    A core is a processor. What the log said of a job (wait, run time, CPU time, queue, group, program) is written again
-    if the lease still has it; else the run time is the real duration. Users that are numbers keep them; if one is none,
-    all are numbered by their first lease.
+    A core becomes a processor. Fields of the original log (wait, run time, CPU time, queue, group, program) are written
+    if the extras of the lease have them; without one, the run time is the real duration. Users keep their numbers if
+    all of them are numbers; otherwise they are numbered in the order of their first leases.
 
-    :raises InvalidValueError: naming the lease and what SWF cannot say
+    :raises InvalidValueError: SWF cannot express a lease; the error names the lease and the reason
     :raises InputFileError: the file cannot be written
     """
     lines = [*_header(workload), *_jobs(workload)]
@@ -64,7 +64,7 @@ def _jobs(workload: Workload) -> Iterator[str]:
 
 
 def _size(lease: WorkloadLease) -> tuple[int, int]:
-    """Processors, and KB that each of them needs, rounded up."""
+    """Return the number of processors, and the KB of memory that each of them needs, rounded up."""
     request = lease.request
     amount = request.total(VCPU)
     if not amount or amount % _PER_PROCESSOR:

@@ -1,6 +1,6 @@
-"""Times as Haizea's files write them: ``[DD:]HH:MM:SS[.ss]`` or plain seconds (haizea, section 9.2).
+"""Times in Haizea's files: ``[DD:]HH:MM:SS[.ss]`` or plain seconds (haizea F24).
 
-Durations round up to whole seconds, instants to the nearest one, a half upwards (haizea, section 8.2, choice 13).
+Durations are rounded up to whole seconds. Instants are rounded to the nearest second, halves upwards.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.model.lease import UNLIMITED
 
-#: Makes the text of an instant an instant; it also gets the name of the field, and the instant of the submission.
+#: Parses the text of an instant; the other arguments are the name of the field and the instant of the submission.
 InstantParser = Callable[[str, str, int], int]
 
 _CLOCK = re.compile(
     r"(?:(?P<days>[0-9]{1,9}):)?(?P<hours>[0-9]{1,9}):(?P<minutes>[0-9]{1,2}):(?P<seconds>[0-9]{1,2}(?:\.[0-9]*)?)"
 )
-#: Haizea writes two digits of a second's fraction and its users any number; Python reads three or six of them.
+#: A fraction of a second. Haizea writes two digits, users write any number, and Python reads three or six.
 _FRACTION = re.compile(r"\.[0-9]*")
 
-#: The last second that has a date of four digits.
+#: The last second whose year has four digits.
 _LAST = 253_402_300_799
 
 _SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]*)?")
 
 
 def parse_duration(text: str, field: str) -> int:
-    """A length of time in whole seconds, rounded up; the word ``unlimited`` is 100 years.
+    """Return a duration in whole seconds, rounded up; the word ``unlimited`` is 100 years.
 
     :param text: e.g. ``01:30:00.00``, ``2:00:00:00`` (two days), ``5400`` or ``unlimited``
     :param field: name of the field, for the error
-    :raises InvalidValueError: the text is none of these
+    :raises InvalidValueError: the text is not a duration
     """
     if text.strip().lower() == "unlimited":
         return UNLIMITED
@@ -41,11 +41,11 @@ def parse_duration(text: str, field: str) -> int:
 
 
 def parse_instant(text: str, field: str, submitted: int = 0) -> int:
-    """An instant in whole seconds from the workload's zero, rounded to the nearest.
+    """Return an instant in whole seconds from the workload's zero, rounded to the nearest.
 
     :param text: as for a duration; with a leading ``+`` it counts from the submission
     :param field: name of the field, for the error
-    :param submitted: instant of the submission, seconds
+    :param submitted: instant of the submission in seconds
     :raises InvalidValueError: the text is not a time
     """
     text = text.strip()
@@ -55,14 +55,15 @@ def parse_instant(text: str, field: str, submitted: int = 0) -> int:
 
 
 def parse_moment(text: str, field: str, submitted: int = 0) -> int:
-    """An instant of a service that runs, in whole seconds since the epoch, rounded to the nearest.
+    """Return an instant of a running service in whole seconds since the epoch, rounded to the nearest.
 
-    :param text: a date and time as ``2030-01-31 12:00:00.00`` or ``2030-01-31T12:00:00+01:00``, UTC without an offset;
-        plain seconds since the epoch; or as for a duration with a leading ``+``, from the submission on
+    A time without a date is invalid: it counts from the zero of a workload, and a service has no zero.
+
+    :param text: a date and time such as ``2030-01-31 12:00:00.00`` or ``2030-01-31T12:00:00+01:00`` (UTC if without an
+        offset), seconds since the epoch, or a duration with a leading ``+``, which counts from the submission
     :param field: name of the field, for the error
-    :param submitted: instant of the submission, seconds since the epoch
-    :raises InvalidValueError: the text is none of these. A time of day alone is none, since workloads count from their
-        zero and a service has none
+    :param submitted: instant of the submission in seconds since the epoch
+    :raises InvalidValueError: the text is none of these
     """
     text = text.strip()
     if text.startswith("+") or _SECONDS.fullmatch(text):
@@ -78,12 +79,12 @@ def parse_moment(text: str, field: str, submitted: int = 0) -> int:
 
 
 def format_moment(seconds: int) -> str:
-    """An instant in seconds since the epoch as Haizea writes it: ``2030-01-31 12:00:00.00``, UTC."""
+    """Return an instant, in seconds since the epoch, as Haizea writes it: ``2030-01-31 12:00:00.00`` (UTC)."""
     return datetime.fromtimestamp(min(seconds, _LAST), UTC).strftime("%Y-%m-%d %H:%M:%S.00")
 
 
 def format_time(seconds: int) -> str:
-    """Whole seconds as ``HH:MM:SS``, from one day on as ``DD:HH:MM:SS``."""
+    """Return whole seconds as ``HH:MM:SS``, or as ``DD:HH:MM:SS`` from one day on."""
     days, rest = divmod(seconds, 86_400)
     clock = f"{rest // 3_600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
     return f"{days:02}:{clock}" if days else clock

@@ -1,4 +1,4 @@
-"""One door to every workload format: the content of the file tells which it is."""
+"""Reading a workload file of any format. The content of the file determines the format."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | None = None) -> Workload:
-    """A workload from an SWF log, an XML LWF, a ten-column LWF or an older trace with semicolons, plain or gzip.
+    """Read an SWF log, an XML LWF, a ten-column LWF or an older trace with semicolons, plain or gzip.
 
     :param swf_options: how the jobs of an SWF log become leases
-    :raises InputFileError: the file cannot be read, is of none of these formats, or is wrong, naming the line
+    :raises InputFileError: the file cannot be read, has none of these formats, or is wrong; the error names the line
     """
     if is_xml(path):
         return read_lwf(path)
@@ -31,13 +31,13 @@ def read_workload(path: str | os.PathLike[str], swf_options: swf.SwfOptions | No
             return swf.read_swf(path, swf_options)
         if fields[0].startswith("#") or len(fields) == old_lwf.COLUMNS:
             return old_lwf.read_old_lwf(path)
-        problem = f"is no workload: neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
-        raise InputFileError(os.fspath(path), number, problem)
+        known = f"neither XML (LWF) nor {swf.COLUMNS} columns (SWF) nor {old_lwf.COLUMNS} (old LWF)"
+        raise InputFileError(os.fspath(path), number, f"is not a workload: {known}")
     raise InputFileError(os.fspath(path), None, "is empty; a workload of no leases is an LWF without lease requests")
 
 
 def is_xml(path: str | os.PathLike[str]) -> bool:
-    """Whether a file, plain or gzip, begins as XML does.
+    """Return whether a file, plain or gzip, starts like XML.
 
     :raises InputFileError: the file cannot be read
     """

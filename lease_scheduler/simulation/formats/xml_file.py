@@ -1,6 +1,6 @@
-"""XML with line numbers, read as a stream and safely: no document types, no entities, no network, no huge texts.
+"""XML with line numbers, read as a stream. For safety, document types, entities, network and huge texts are excluded.
 
-The only module that knows lxml.
+This is the only module that uses lxml.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element of a file, with errors that name the file and the element's line.
+    """An element of a file. Errors about it name the file and the line of the element.
 
-    :ivar path: the file as its user named it
+    :ivar path: path of the file, for errors
     :ivar tag: name of the element
-    :ivar line: 1-based line of its start; from line 65,535 on libxml2 may give the line after it
-    :ivar attributes: its attributes
-    :ivar children: the elements in it, comments left out
+    :ivar line: 1-based line of the start of the element; from line 65,535 on, libxml2 may give the line after it
+    :ivar attributes: attributes of the element
+    :ivar children: child elements, without comments
     """
 
     path: str
@@ -37,11 +37,14 @@ class Element:
     children: tuple[Element, ...]
 
     def error(self, problem: str) -> InputFileError:
-        """An error about this element, to be raised."""
+        """Return an error about this element, for the caller to raise."""
         return InputFileError(self.path, self.line, problem)
 
     def expect(self, attributes: Collection[str] = (), children: Collection[str] = ()) -> None:
-        """Refuse attributes and child elements that are unknown here, so that no slip goes unseen."""
+        """Refuse all other attributes and child elements, so that mistakes are noticed.
+
+        :raises InputFileError: the element has another attribute or child
+        """
         for name in self.attributes:
             if name not in attributes:
                 known = ", ".join(sorted(attributes)) or "none"
@@ -49,30 +52,43 @@ class Element:
         for child in self.children:
             if child.tag not in children:
                 known = ", ".join(f"<{name}>" for name in sorted(children)) or "none"
-                raise child.error(f"<{child.tag}> cannot stand in <{self.tag}>; known here: {known}")
+                raise child.error(f"<{child.tag}> is not allowed in <{self.tag}>; known here: {known}")
 
     def find(self, tag: str) -> Element | None:
-        """The one child of that name, none if there is none."""
+        """Return the only child with this name, or None.
+
+        :raises InputFileError: there are several
+        """
         found = [child for child in self.children if child.tag == tag]
         if len(found) > 1:
             raise found[1].error(f"<{self.tag}> has a second <{tag}>; leave one")
         return found[0] if found else None
 
     def require(self, tag: str) -> Element:
-        """The one child of that name."""
+        """Return the only child with this name.
+
+        :raises InputFileError: there is none, or there are several
+        """
         found = self.find(tag)
         if found is None:
             raise self.error(f"<{self.tag}> lacks <{tag}>; add it")
         return found
 
     def get(self, attribute: str) -> str:
-        """The value of an attribute that must be there."""
+        """Return the value of a required attribute.
+
+        :raises InputFileError: the attribute is missing
+        """
         if attribute not in self.attributes:
             raise self.error(f"<{self.tag}> lacks the attribute {attribute!r}; add it")
         return self.attributes[attribute]
 
     def convert(self, attribute: str, parse: Callable[[str, str], _Value]) -> _Value:
-        """The value of an attribute that must be there, parsed; the parser gets the text and the field's name."""
+        """Return the parsed value of a required attribute.
+
+        :param parse: called with the text and the name of the field
+        :raises InputFileError: the attribute is missing, or its value is wrong
+        """
         text = self.get(attribute)
         try:
             return parse(text, f"<{self.tag} {attribute}>")
@@ -81,25 +97,25 @@ class Element:
 
 
 def stream_elements(path: str | os.PathLike[str], root: str, containers: Collection[str] = ()) -> Iterator[Element]:
-    """The root element without its children, then the elements just below it, one after the other.
+    """Yield the root element without its children, then each child of the root.
 
-    Only one of them is in memory at a time. For a container the elements just below it are given in its place.
+    Only one child is in memory at a time. In place of a container, its children are yielded.
 
     :param path: file, plain or gzip
-    :param root: name that the root element must have
-    :param containers: children of the root that are lists
-    :raises InputFileError: the file cannot be read, is not well-formed, has a document type or another root
+    :param root: required name of the root element
+    :param containers: names of children of the root that are lists
+    :raises InputFileError: the file cannot be read, is not well-formed, or has a document type or another root
     """
     with open_bytes(path) as stream:
         yield from _elements(os.fspath(path), stream, root, containers)
 
 
 def parse_element(content: bytes, name: str, root: str) -> Element:
-    """The root element of a document that is no file.
+    """Return the root element of a document that is not a file.
 
-    :param name: what errors call the document
-    :param root: name that the root element must have
-    :raises InputFileError: it is not well-formed, has a document type or another root
+    :param name: name of the document in errors
+    :param root: required name of the root element
+    :raises InputFileError: the document is not well-formed, or has a document type or another root
     """
     found, *children = _elements(name, io.BytesIO(content), root, ())
     return replace(found, children=tuple(children))
@@ -112,7 +128,7 @@ def _elements(name: str, stream: IO[bytes], root: str, containers: Collection[st
     try:
         yield from _stream(name, events, root, containers)
     except etree.XMLSyntaxError as error:
-        # The exception knows only the last of the errors, which may be a mere consequence of the first.
+        # The exception has only the last error, which may be a mere consequence of the first.
         line, problem = next(((entry.line, entry.message) for entry in events.error_log), (None, error.msg))
         raise InputFileError(name, line, f"is not well-formed XML: {problem}") from error
 
@@ -137,7 +153,7 @@ def _stream(name: str, events: Any, root: str, containers: Collection[str]) -> I
                 yield _element(name, node)
             elif node.attrib:
                 raise InputFileError(name, node.sourceline, f"<{node.tag}> has no attributes")
-            # Elements that are done with are dropped, with what stands before them: a trace may be large.
+            # A trace may be large, so finished elements are dropped, with everything before them.
             node.clear(keep_tail=False)
             while node.getprevious() is not None:
                 del node.getparent()[0]
@@ -150,23 +166,24 @@ def _element(path: str, node: Any) -> Element:
 
 
 class XmlBuilder:
-    """A document that is built element by element and written in one step."""
+    """An XML document that is built element by element and written in one step."""
 
     def __init__(self, root: str, **attributes: str) -> None:
         self._root = etree.Element(root)
         self._set(self._root, attributes)
 
     def add(self, tag: str, parent: Any = None, **attributes: str) -> Any:
-        """A new element at the end of its parent, by default the root; an underscore in an attribute means a hyphen.
+        """Append a new element to its parent, by default the root, and return it.
 
-        :raises InvalidValueError: a value holds characters that XML cannot
+        :param attributes: attributes of the element; an underscore in a name stands for a hyphen
+        :raises InvalidValueError: a value contains characters that XML does not allow
         """
         element = etree.SubElement(self._root if parent is None else parent, tag)
         self._set(element, attributes)
         return element
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Put the document in the place of the file; gzip if its name ends in ``.gz``.
+        """Replace a file with the document; compress it with gzip if the name ends in ``.gz``.
 
         :raises InputFileError: the file cannot be written
         """
@@ -175,7 +192,7 @@ class XmlBuilder:
         replace_file(path, compressed(content, path))
 
     def text(self) -> str:
-        """The document in one line."""
+        """Return the document as one line of text."""
         return str(etree.tostring(self._root, encoding="unicode"))
 
     @staticmethod
@@ -184,4 +201,4 @@ class XmlBuilder:
             try:
                 element.set(name.replace("_", "-"), value)
             except ValueError as error:
-                raise InvalidValueError(name, f"{value!r} holds characters that XML cannot") from error
+                raise InvalidValueError(name, f"{value!r} contains characters that XML does not allow") from error

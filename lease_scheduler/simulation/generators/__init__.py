@@ -1,5 +1,5 @@
-"""Random workloads and annotations: laws, reservation sets, annotations and their configuration files.
+"""Generators of random workloads and annotations, and their configuration files.
 
-A law and a seed go in, plain values come out; the same seed gives the same values on every machine. Nothing here
-writes a file or plans a lease.
+From a law (a probability distribution) and a seed they make plain values. The same seed gives the same values on every
+machine. Nothing here writes a file or plans a lease.
 """

@@ -1,6 +1,6 @@
-"""Random annotations: start delays, deadlines, images and what users will pay (haizea F26, F77).
+"""Random annotations: start delays, deadlines, images and users' rates (haizea F26, F77).
 
-Sotomayor 2010, sections 5.5.1, 6.4 and 8.3, and appendix A.3.3.
+See Sotomayor 2010, sections 5.5.1, 6.4 and 8.3, and appendix A.3.3.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lease_scheduler.simulation.generators.distributions import (
 )
 from lease_scheduler.simulation.workload import Workload
 
-#: Largest start delay and largest wait beyond it, and the users' rates per node and hour.
+#: Largest start delay and largest wait after the requested start, in seconds; range of users' rates per node and hour.
 MAX_START_DELAY = 86_400
 MAX_WAIT = 604_800
 RATE_RANGE = (0.10, 10.00)
@@ -38,17 +38,19 @@ _UNKNOWN_USERS = (None, "-1")
 
 
 class StartDelayMode(Enum):
-    """What a drawn start delay means: seconds, or multiples of the requested duration."""
+    """The unit of a drawn start delay: seconds, or multiples of the requested duration."""
 
     ABSOLUTE = "absolute"
     MULTIPLE_OF_DURATION = "multiple-of-duration"
 
 
 class DeadlineStretchMode(Enum):
-    """What a drawn deadline stretch means.
+    """The meaning of a drawn deadline stretch.
 
-    Seconds of wait beyond the duration; multiples of the duration (the deadline slack); or which share of the
-    slowdown that the log recorded is granted again as slack.
+    * ``absolute``: seconds that the lease may wait
+    * ``multiple-of-duration``: the wait as a multiple of the duration
+    * ``original-slowdown``: the share of the slowdown in the log that is granted again as wait; 0 at the lower bound
+      of the law, 1 at its upper bound
     """
 
     ABSOLUTE = "absolute"
@@ -58,11 +60,11 @@ class DeadlineStretchMode(Enum):
 
 @dataclass(frozen=True)
 class ImageChoice:
-    """Which image a lease runs: ``images[floor(p * k)]`` for a position ``p`` in [0, 1].
+    """The choice of an image for a lease: ``images[floor(p * k)]`` for a position ``p`` in [0, 1].
 
-    :ivar images: what is chosen from, the most popular first if the law is skewed
+    :ivar images: the images to choose from; with a skewed law, the most popular first
     :ivar position: law of the position
-    :raises InvalidValueError: there is no image, or the law leaves [0, 1]
+    :raises InvalidValueError: there is no image, or the law has values outside [0, 1]
     """
 
     images: tuple[DiskImage, ...]
@@ -77,17 +79,17 @@ class ImageChoice:
 
 @dataclass(frozen=True)
 class AnnotationRules:
-    """What is drawn for each lease; a part that is none is not annotated.
+    """Rules by which annotations are drawn for each lease; a part that is None is not annotated.
 
     :ivar start_delay: law of the time from submission to requested start, not negative
-    :ivar start_mode: its meaning
-    :ivar deadline_stretch: law of the room that the deadline leaves, not negative; without a start delay the deadline
-        counts from the submission
-    :ivar deadline_mode: its meaning
+    :ivar start_mode: unit of the start delay
+    :ivar deadline_stretch: law of the time that the deadline leaves to wait, not negative; without a start delay, the
+        wait counts from the submission
+    :ivar deadline_mode: meaning of the deadline stretch
     :ivar user_rate: law of the highest rate that a user accepts
-    :ivar images: which image
-    :ivar attributes: of the annotations
-    :raises InvalidValueError: naming the option that is wrong
+    :ivar images: the choice of images
+    :ivar attributes: attributes of the annotations
+    :raises InvalidValueError: an option is wrong; the error names it
     """
 
     start_delay: Distribution | None = None
@@ -113,28 +115,28 @@ class AnnotationRules:
 
     @property
     def needs_leases(self) -> bool:
-        """Whether what is drawn depends on the lease, so that annotations by position cannot be made."""
+        """Whether the drawn values depend on the lease, so that positional annotations are not possible."""
         return self.deadline_stretch is not None or (
             self.start_delay is not None and self.start_mode is not StartDelayMode.ABSOLUTE
         )
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is drawn at all."""
+        """Whether nothing is drawn."""
         return not any((self.start_delay, self.deadline_stretch, self.user_rate, self.images))
 
 
 def generate_annotations(
     rules: AnnotationRules, workload: Workload, seed: int, seeds: Mapping[str, int] | None = None
 ) -> Annotations:
-    """Annotations for every lease of a workload, bound to the leases' ids.
+    """Generate an annotation for every lease of a workload, identified by the lease's id.
 
-    Instants are whole seconds from the submission, rounded to the nearest. A user has one rate for all leases; a lease
-    of an unknown user has a rate of its own. Extras, with two decimals: ``simul_start_delta`` (the drawn delay),
-    ``simul_deadline_tau`` (deadline slack: (deadline - start) / duration - 1) and ``simul_userrate``.
+    Instants are whole seconds from the submission, rounded to the nearest. A user has one rate for all leases; each
+    lease of an unknown user has its own. The extras have two decimals: ``simul_start_delta`` (the drawn delay),
+    ``simul_deadline_tau`` ((deadline - start) / duration - 1, which is the slack minus 1) and ``simul_userrate``.
 
     :param seed: at least 0; the same rules, workload and seed give the same annotations
-    :param seeds: other seeds for the parts ``start-delay``, ``deadline-stretch``, ``user-rate`` or ``software``
+    :param seeds: different seeds for the parts ``start-delay``, ``deadline-stretch``, ``user-rate`` or ``software``
     :raises InvalidValueError: a seed is negative, or the log's wait or run time is missing where the rules need it
     """
     requests = [lease.request for lease in workload.leases]
@@ -179,12 +181,12 @@ def generate_annotations(
 def generate_positional_annotations(
     rules: AnnotationRules, count: int, seed: int, seeds: Mapping[str, int] | None = None
 ) -> Annotations:
-    """Annotations that are laid over any workload in the order of its submissions (Sotomayor 2010, section 6.4).
+    """Generate annotations for any workload, to be applied in its order of submission (Sotomayor 2010, section 6.4).
 
-    Delay, rate and image of each are independent of the lease; otherwise as ``generate_annotations``.
+    Delay, rate and image are independent of the lease. Otherwise this is as ``generate_annotations``.
 
-    :param count: how many, at least 1
-    :raises InvalidValueError: the rules depend on the leases, the count or a seed is wrong
+    :param count: number of annotations, at least 1
+    :raises InvalidValueError: the rules depend on the leases, or the count or a seed is wrong
     """
     if count < 1:
         raise InvalidValueError("count", f"must be at least 1, not {count}")
@@ -211,10 +213,10 @@ def generate_positional_annotations(
 
 
 def law_by_name(name: str, minimum: float, maximum: float) -> Distribution:
-    """One of the laws of the deadline and pricing experiments (Sotomayor 2010, sections 5.5.1 and 8.3).
+    """Return one of the laws of the deadline and pricing experiments (Sotomayor 2010, sections 5.5.1 and 8.3).
 
-    :param name: ``pareto`` (skewed to the minimum: EARLY, TIGHT, CHEAP), ``invpareto`` (to the maximum: LATE, LOOSE,
-        RICH), ``uniform``, or ``constant`` (1.0 whatever the bounds)
+    :param name: ``pareto`` (skewed to the minimum: EARLY, TIGHT, CHEAP), ``invpareto`` (skewed to the maximum: LATE,
+        LOOSE, RICH), ``uniform``, or ``constant`` (1.0 regardless of the bounds)
     :raises InvalidValueError: the name is unknown
     """
     match name:
@@ -232,16 +234,16 @@ def law_by_name(name: str, minimum: float, maximum: float) -> Distribution:
 def generate_deadline_annotations(
     workload: Workload, start_law: str, deadline_law: str, seed: int, rate_law: str | None = None
 ) -> Annotations:
-    """The annotations of the deadline and pricing experiments (Sotomayor 2010, sections 5.5.1 and 8.3).
+    """Generate the annotations of the deadline and pricing experiments (Sotomayor 2010, sections 5.5.1 and 8.3).
 
-    Start = submission + a delay of 0..86,400 s; deadline = start + a wait of 0..604,800 s + duration; one rate of
-    0.10..10.00 for each user.
+    The start is the submission plus a delay of 0..86,400 s. The deadline is the start plus a wait of 0..604,800 s plus
+    the duration. Each user has one rate of 0.10..10.00.
 
-    :param start_law: ``pareto``, ``uniform`` or ``invpareto``, see ``law_by_name``
-    :param deadline_law: the same
+    :param start_law: law of the delay: ``pareto``, ``uniform`` or ``invpareto``, see ``law_by_name``
+    :param deadline_law: law of the wait: one of the same
     :param seed: at least 0
-    :param rate_law: the same or ``constant``; none for no rates
-    :return: with attributes ``delta``, ``tau`` and, with rates, ``mu``: the names of the laws
+    :param rate_law: law of the rate: one of the same or ``constant``; None for no rates
+    :return: annotations with the names of the laws as attributes ``delta``, ``tau`` and, with rates, ``mu``
     :raises InvalidValueError: a name is unknown or the seed is negative
     """
     for name in (start_law, deadline_law):
@@ -258,10 +260,12 @@ def generate_deadline_annotations(
 
 
 def image_choice(law: str, count: int = 40, size_mb: int = 4096) -> ImageChoice:
-    """The images of the transfer experiment, ``image-1`` and so on (Sotomayor 2010, section 6.4).
+    """Return the choice of images ``image-1`` and so on of the transfer experiment (Sotomayor 2010, section 6.4).
 
-    :param law: ``uniform``, or ``pareto``: the first fifth of the images gets 73 % of the requests
-    :raises InvalidValueError: the law is another, or there is no image
+    :param law: ``uniform``, or ``pareto``, by which the first fifth of the images gets 73 % of the requests
+    :param count: number of images
+    :param size_mb: size of each image
+    :raises InvalidValueError: the law is unknown, or there is no image
     """
     if law not in ("uniform", "pareto"):
         raise InvalidValueError("law", f"images follow uniform or pareto, not {law!r}")
@@ -271,7 +275,7 @@ def image_choice(law: str, count: int = 40, size_mb: int = 4096) -> ImageChoice:
 
 @dataclass(frozen=True)
 class _Draws:
-    """Values for every lease, each part from a stream of its own."""
+    """Random values for every lease. Each part is drawn from its own stream."""
 
     seed: int
     seeds: Mapping[str, int]
@@ -332,7 +336,7 @@ def _recorded(request: LeaseRequest, name: str) -> float:
 
 
 def _by_user(rates: Values, requests: Sequence[LeaseRequest]) -> Values:
-    """Every lease of a user gets the rate that was drawn for the user's first."""
+    """Return a rate for each lease: for all leases of a user, the rate that was drawn for the first of them."""
     first: dict[str, int] = {}
     chosen = [
         index if request.user in _UNKNOWN_USERS else first.setdefault(str(request.user), index)

@@ -1,8 +1,8 @@
-"""Configuration files of the workload and annotation generators (Sotomayor 2010, appendix A.3; haizea, section 9.2).
+"""Configuration files of the generators of workloads and annotations (Sotomayor 2010, appendix A.3; haizea F87, F88).
 
-The files are INI files with the sections ``general`` (attributes, site), ``numleases`` (how many, how far apart),
-``nodes``, ``duration``, ``start-delay``, ``deadline-stretch``, ``user-rate`` and ``software``. All but ``general``
-describe a law, see ``distributions.distribution_from``, and may have a ``seed`` of their own.
+They are INI files with the sections ``general`` (attributes, site), ``numleases`` (number of leases and intervals
+between them), ``nodes``, ``duration``, ``start-delay``, ``deadline-stretch``, ``user-rate`` and ``software``. Each
+section except ``general`` describes a law (see ``distributions.distribution_from``) and may have its own ``seed``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "software": _LAW,
 }
 
-#: Field of the rules -> the option that it comes from, to point at its line.
+#: Field of the rules -> section and option that set it, for the line number in errors.
 _OPTIONS_OF_FIELDS = {
     "utilisation": ("numleases", "utilization"),
     "count": ("numleases", "numleases"),
@@ -70,11 +70,11 @@ _OPTIONS_OF_FIELDS = {
 
 @dataclass(frozen=True)
 class GeneratorConfiguration:
-    """What a configuration file says.
+    """The contents of a configuration file.
 
-    :ivar reservations: how leases are made, none if the file has no section ``numleases``
-    :ivar annotations: what is laid over leases
-    :ivar seeds: the seeds that sections have of their own, by the name of the section
+    :ivar reservations: rules for the leases; None if the file has no section ``numleases``
+    :ivar annotations: rules for the annotations
+    :ivar seeds: seed of each section that has its own, by name of the section
     """
 
     reservations: ReservationRules | None
@@ -82,12 +82,12 @@ class GeneratorConfiguration:
     seeds: Mapping[str, int]
 
     def generate(self, seed: int) -> Workload:
-        """A new workload: leases by the first rules, with annotations by the second ones.
+        """Return a new workload: leases by the rules for reservations, annotated by the rules for annotations.
 
-        Without a start delay the leases start when they arrive.
+        Without a start delay, leases start when they arrive.
 
-        :param seed: for the sections without a seed of their own
-        :raises InvalidValueError: the file makes no leases
+        :param seed: seed of the sections that do not have their own
+        :raises InvalidValueError: the file has no section ``numleases``
         """
         if self.reservations is None:
             raise InvalidValueError("numleases", "the configuration has no such section; add it to generate leases")
@@ -99,16 +99,17 @@ class GeneratorConfiguration:
 
 
 def read_generator_configuration(path: str | os.PathLike[str]) -> GeneratorConfiguration:
-    """The configuration of a generator from its file.
+    """Read the configuration of a generator from a file.
 
-    ``general`` may name a ``site``: ``144 CPU:100,Memory:1024``, or ``file:PATH`` of a site in XML, whose path counts
-    from the working directory or else from the folder of the configuration. ``numleases`` is of type ``utilization``
-    (a share in per cent of the site until ``last-request``; its law is what is added to the mean interval) or
-    ``interval`` (``numleases`` leases; its law is the interval). ``nodes`` names what a node needs in ``resources``.
-    ``start-delay`` and ``deadline-stretch`` have a ``type``. ``software`` chooses from ``values`` such as
-    ``image-1|4096``, an id and a size in MB.
+    * ``general``: ``site`` is ``144 CPU:100,Memory:1024``, or ``file:PATH`` of a site in XML. A relative path refers to
+      the working directory if it exists there, else to the folder of the configuration.
+    * ``numleases``: the type ``utilization`` reserves a share of the site, in per cent, until ``last-request``; the law
+      is what is added to the mean interval. The type ``interval`` makes ``numleases`` leases; the law is the interval.
+    * ``nodes``: ``resources`` is what a node needs.
+    * ``start-delay`` and ``deadline-stretch``: ``type`` is the meaning of the drawn values.
+    * ``software``: the law chooses from ``values`` such as ``image-1|4096``, an id and a size in MB.
 
-    :raises InputFileError: the file cannot be read, or a section or option is unknown, missing or wrong; with its line
+    :raises InputFileError: the file cannot be read, or a section or option is unknown, missing or wrong; names the line
     """
     file = _ConfigurationFile(os.fspath(path))
     attributes = file.convert("general", "attributes", _parse_attributes) if file.has("general", "attributes") else {}
@@ -173,12 +174,12 @@ def _read_images(file: _ConfigurationFile) -> ImageChoice | None:
 
 
 class _ConfigurationFile:
-    """An INI file whose errors name the line of the option or section."""
+    """An INI file. Errors about it name the line of the option or section."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._lines = [text for _, text in read_lines(path)]
-        # The name of the default section is one that no header can have, so that none is special.
+        # No section is special, since no header can contain the name of the default section.
         self._parser = configparser.ConfigParser(
             interpolation=None, inline_comment_prefixes=(";",), default_section="\n"
         )
@@ -206,7 +207,7 @@ class _ConfigurationFile:
                 raise self.error(name, option, f"is unknown; [{name}] has {known}")
 
     def _line(self, section: str, option: str | None = None) -> int | None:
-        """1-based line of an option, or else of its section, none if neither is there."""
+        """Return the 1-based line of an option, or else of its section, or None."""
         found: int | None = None
         current: str | None = None
         for number, text in enumerate(self._lines, start=1):
@@ -224,7 +225,7 @@ class _ConfigurationFile:
         return found
 
     def error(self, section: str, option: str | None, problem: str) -> InputFileError:
-        """An error about an option, to be raised."""
+        """Return an error about an option or, without one, about a section."""
         where = f"[{section}]" if option is None else f"[{section}] {option}"
         return InputFileError(self.path, self._line(section, option), f"{where}: {problem}")
 
@@ -238,7 +239,10 @@ class _ConfigurationFile:
         return self._parser[section]
 
     def convert(self, section: str, option: str, parse: Callable[[str], _Value]) -> _Value:
-        """The value of an option that must be there, parsed."""
+        """Return the parsed value of a required option.
+
+        :raises InputFileError: the section or the option is missing, or the value is wrong
+        """
         if not self.has_section(section):
             raise InputFileError(self.path, None, f"lacks the section [{section}]; add it")
         if not self.has(section, option):
@@ -249,14 +253,14 @@ class _ConfigurationFile:
             raise self.error(section, option, error.problem) from error
 
     def within(self, section: str, make: Callable[[], _Value]) -> _Value:
-        """What is made from a section whose errors are named by its options."""
+        """Return what ``make`` returns; an error in a field becomes one about the option with the field's name."""
         try:
             return make()
         except InvalidValueError as error:
             raise self.error(section, error.field, error.problem) from error
 
     def checked(self, make: Callable[[], _Value]) -> _Value:
-        """What is made from several sections."""
+        """Return what ``make`` returns; an error in a field becomes one about the option that sets the field."""
         try:
             return make()
         except InvalidValueError as error:
@@ -264,27 +268,30 @@ class _ConfigurationFile:
             raise self.error(section, option, error.problem) from error
 
     def law(self, section: str) -> Distribution | None:
-        """The law of a section, none if the section is not there."""
+        """Return the law of a section, or None if the file does not have the section."""
         if not self.has_section(section):
             return None
         return self.within(section, lambda: distribution_from(self._parser[section]))
 
     def required_law(self, section: str) -> Distribution:
-        """The law of a section that must be there."""
+        """Return the law of a required section.
+
+        :raises InputFileError: the section is missing
+        """
         law = self.law(section)
         if law is None:
             raise InputFileError(self.path, None, f"lacks the section [{section}]; add it")
         return law
 
     def mode(self, section: str, modes: type[_Mode]) -> _Mode:
-        """The type of a section; the first one if the section is not there."""
+        """Return the type of a section, or the first type if the file does not have the section."""
         first: _Mode = next(iter(modes))
         if not self.has_section(section):
             return first
         return self.convert(section, "type", lambda text: _parse_mode(text, modes))
 
     def seeds(self) -> dict[str, int]:
-        """The seeds of the sections that have one."""
+        """Return the seeds of the sections that have their own."""
         return {
             name: self.convert(name, "seed", lambda text: parse_count(text, "seed"))
             for name in self._parser.sections()
@@ -328,7 +335,7 @@ def _parse_attributes(text: str) -> dict[str, str]:
 
 
 def _parse_resources(text: str) -> Resources:
-    """Amounts as ``CPU:100,Memory:1024``; read as a site of one such host."""
+    """Return amounts written as ``CPU:100,Memory:1024``, which are parsed as a site of one such host."""
     return parse_site(f"1 {text}").hosts[0].capacity
 
 

@@ -1,7 +1,7 @@
-"""The laws that generators draw from (haizea F88; Sotomayor 2010, appendix A.3.3).
+"""Laws: the probability distributions that generators draw from (haizea F88; Sotomayor 2010, appendix A.3.3).
 
-Every law but the normal one turns the doubles of ``Generator.random`` into values itself. The stream of these doubles
-is fixed for ever by the bit generator, so a seed keeps its meaning across releases of numpy.
+Every law but the normal one computes its values from the doubles of ``Generator.random``. The bit generator determines
+the stream of these doubles, so a seed keeps its meaning across releases of numpy.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from lease_scheduler.model.errors import InvalidValueError
 
 Values = NDArray[np.float64]
 
-#: Range of the excess of a Pareto variable that is kept and mapped to the whole range of the values. With shape and
-#: scale 1 this puts 73.3 % of the values into the lowest fifth.
+#: Largest excess of a Pareto variable that is kept. The range from 0 to it is mapped to the whole range of the values.
+#: With shape and scale 1, 73.3 % of the values are in the lowest fifth.
 _PARETO_WIDTH = 10.0
 
-#: A discrete law lists its values; a longer list is likelier a slip than a wish.
+#: Maximum number of values of a discrete law; a longer list is most likely a mistake.
 _MAX_CHOICES = 1_000_000
 
 
@@ -31,14 +31,14 @@ class Distribution(Protocol):
 
     @property
     def minimum(self) -> float:
-        """Smallest value that can be drawn; may be infinite."""
+        """The smallest value that can be drawn; may be infinite."""
 
     @property
     def maximum(self) -> float:
-        """Largest value that can be drawn; may be infinite."""
+        """The largest value that can be drawn; may be infinite."""
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``; two draws of n and m equal one draw of n + m."""
+        """Draw independent values, shape ``(size,)``; two draws of n and m values equal one draw of n + m values."""
 
 
 def _check_bounds(minimum: float, maximum: float) -> None:
@@ -59,7 +59,7 @@ def _check_positive(field: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class Constant:
-    """Always the same value."""
+    """The law of a constant."""
 
     value: float
 
@@ -78,13 +78,13 @@ class Constant:
         return self.value
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """The value, ``size`` times; takes nothing from the stream."""
+        """Return the value ``size`` times, without drawing from the stream."""
         return np.full(size, self.value, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """Every value of ``[minimum, maximum)`` is equally likely."""
+    """The uniform law over ``[minimum, maximum)``."""
 
     minimum: float
     maximum: float
@@ -93,13 +93,13 @@ class Uniform:
         _check_finite_bounds(self.minimum, self.maximum)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``."""
+        """Draw independent values, shape ``(size,)``."""
         return self.minimum + rng.random(size) * (self.maximum - self.minimum)
 
 
 @dataclass(frozen=True)
 class DiscreteUniform:
-    """Every whole number from ``minimum`` to ``maximum``, both included, is equally likely."""
+    """The uniform law over the whole numbers from ``minimum`` to ``maximum``, both included."""
 
     minimum: int
     maximum: int
@@ -108,17 +108,17 @@ class DiscreteUniform:
         _check_bounds(self.minimum, self.maximum)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent whole numbers, shape ``(size,)``."""
+        """Draw independent whole numbers, shape ``(size,)``."""
         count = self.maximum - self.minimum + 1
         return self.minimum + np.minimum(np.floor(rng.random(size) * count), count - 1)
 
 
 @dataclass(frozen=True)
 class BoundedNormal:
-    """A normal law whose values beyond a bound become that bound; a bound may be infinite.
+    """A normal law whose values beyond a bound are replaced by that bound; a bound may be infinite.
 
     :ivar mean: mean of the normal law, not of the bounded one
-    :ivar standard_deviation: of the normal law, above 0
+    :ivar standard_deviation: standard deviation of the normal law, above 0
     """
 
     minimum: float
@@ -133,7 +133,7 @@ class BoundedNormal:
         _check_positive("sigma", self.standard_deviation)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``."""
+        """Draw independent values, shape ``(size,)``."""
         return np.clip(self.mean + self.standard_deviation * rng.standard_normal(size), self.minimum, self.maximum)
 
 
@@ -141,7 +141,7 @@ class BoundedNormal:
 class BoundedPareto:
     """The Pareto law restricted to ``[minimum, maximum]``, both above 0.
 
-    :ivar shape: above 0; the larger, the more values lie near the minimum
+    :ivar shape: shape of the law, above 0; the larger it is, the more values lie near the minimum
     """
 
     minimum: float
@@ -154,7 +154,7 @@ class BoundedPareto:
         _check_positive("alpha", self.shape)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``."""
+        """Draw independent values, shape ``(size,)``."""
         share_below = 1.0 - (self.minimum / self.maximum) ** self.shape
         values: Values = self.minimum * (1.0 - rng.random(size) * share_below) ** (-1.0 / self.shape)
         return np.clip(values, self.minimum, self.maximum)
@@ -162,13 +162,14 @@ class BoundedPareto:
 
 @dataclass(frozen=True)
 class TruncatedPareto:
-    """A Pareto variable's excess over its scale, cut at 10 and stretched from 0..10 to ``[minimum, maximum]``.
+    """The excess of a Pareto variable over its scale, truncated at 10 and mapped from 0..10 to ``[minimum, maximum]``.
 
-    With shape and scale 1 the excess is ``1/u - 1`` for a uniform ``u``, redrawn while above 10. Redrawing is the same
-    as drawing ``u`` from the part of the unit interval that is kept, which is done here: one uniform number a value.
+    With shape and scale 1, the excess is ``1/u - 1`` for a uniform ``u``, drawn again while it is above 10. This is
+    equivalent to drawing ``u`` from the part of the unit interval that is kept, so one uniform number per value
+    suffices.
 
-    :ivar shape: of the Pareto law, above 0
-    :ivar scale: of the Pareto law, above 0
+    :ivar shape: shape of the Pareto law, above 0
+    :ivar scale: scale of the Pareto law, above 0
     """
 
     minimum: float
@@ -182,7 +183,7 @@ class TruncatedPareto:
         _check_positive("scale", self.scale)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``."""
+        """Draw independent values, shape ``(size,)``."""
         kept = 1.0 - (1.0 + _PARETO_WIDTH / self.scale) ** -self.shape
         excess = self.scale * ((1.0 - rng.random(size) * kept) ** (-1.0 / self.shape) - 1.0)
         values: Values = self.minimum + excess / _PARETO_WIDTH * (self.maximum - self.minimum)
@@ -191,7 +192,7 @@ class TruncatedPareto:
 
 @dataclass(frozen=True)
 class Inverted:
-    """Another law mirrored in the middle of its bounds, which must be finite."""
+    """Another law, mirrored at the middle between its bounds, which must be finite."""
 
     law: Distribution
 
@@ -201,25 +202,25 @@ class Inverted:
 
     @property
     def minimum(self) -> float:
-        """The same as of the law that is mirrored."""
+        """The same as that of the mirrored law."""
         return self.law.minimum
 
     @property
     def maximum(self) -> float:
-        """The same as of the law that is mirrored."""
+        """The same as that of the mirrored law."""
         return self.law.maximum
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent values, shape ``(size,)``."""
+        """Draw independent values, shape ``(size,)``."""
         return self.maximum - (self.law.draw(rng, size) - self.minimum)
 
 
 @dataclass(frozen=True)
 class DiscreteChoice:
-    """One of k given values: the one at index ``floor(p * k)`` for a position ``p`` in [0, 1].
+    """The choice of one of k given values: the one at index ``floor(p * k)`` for a position ``p`` in [0, 1].
 
-    :ivar values: what is chosen from, at least one
-    :ivar position: law of the position, with bounds within 0 and 1
+    :ivar values: the values to choose from, at least one
+    :ivar position: law of the position, with bounds between 0 and 1
     """
 
     values: tuple[float, ...]
@@ -233,21 +234,21 @@ class DiscreteChoice:
 
     @property
     def minimum(self) -> float:
-        """Smallest of the values."""
+        """The smallest of the values."""
         return min(self.values)
 
     @property
     def maximum(self) -> float:
-        """Largest of the values."""
+        """The largest of the values."""
         return max(self.values)
 
     def draw(self, rng: np.random.Generator, size: int) -> Values:
-        """Independent choices, shape ``(size,)``."""
+        """Draw independent choices, shape ``(size,)``."""
         return np.asarray(self.values, dtype=np.float64)[choose_indices(self.position, len(self.values), rng, size)]
 
 
 def choose_indices(position: Distribution, count: int, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-    """Indices below ``count`` for positions in [0, 1]; a position of exactly 1 is the last index."""
+    """Draw positions in [0, 1], and return their indices below ``count``; a position of exactly 1 is the last index."""
     return np.minimum(np.floor(position.draw(rng, size) * count).astype(np.int64), count - 1)
 
 
@@ -260,14 +261,20 @@ _LAW_NAMES = ("constant", "uniform", "normal", "bounded-pareto", "truncated-pare
 
 
 def distribution_from(section: Mapping[str, str]) -> Distribution:
-    """The law that a section of a generator configuration describes.
+    """Return the law that a section of a generator configuration describes.
 
-    ``distribution`` is ``uniform`` (min, max), ``normal`` (mu, sigma, min and max may be ``unbounded`` or left out),
-    ``bounded-pareto`` (alpha, min, max), ``truncated-pareto`` (min, max, alpha and scale, 1 if left out) or
-    ``constant`` (value). ``invert`` mirrors either Pareto law. ``discrete`` makes the uniform or the truncated Pareto
-    law choose from ``values`` (numbers between blanks) or from the whole numbers min..max.
+    The option ``distribution`` is one of these, with further options in parentheses:
 
-    :raises InvalidValueError: naming the option that is missing or wrong
+    * ``uniform`` (min, max)
+    * ``normal`` (mu, sigma; min and max may be ``unbounded`` or omitted)
+    * ``bounded-pareto`` (alpha, min, max)
+    * ``truncated-pareto`` (min, max; alpha and scale are 1 by default)
+    * ``constant`` (value)
+
+    ``invert`` mirrors either Pareto law. With ``discrete``, the uniform or the truncated Pareto law chooses from
+    ``values`` (numbers separated by blanks) or from the whole numbers min..max.
+
+    :raises InvalidValueError: an option is missing or wrong; the error names it
     """
     name = _required(section, "distribution")
     if name not in _LAW_NAMES:
@@ -287,9 +294,9 @@ def distribution_from(section: Mapping[str, str]) -> Distribution:
 
 
 def position_from(section: Mapping[str, str]) -> Distribution:
-    """The law of a position in [0, 1] for a discrete choice: uniform or truncated Pareto.
+    """Return the law of a position in [0, 1] for a discrete choice: uniform or truncated Pareto.
 
-    :raises InvalidValueError: naming the option that is missing or wrong
+    :raises InvalidValueError: an option is missing or wrong; the error names it
     """
     name = _required(section, "distribution")
     if name not in ("uniform", "truncated-pareto"):
@@ -298,9 +305,9 @@ def position_from(section: Mapping[str, str]) -> Distribution:
 
 
 def parse_flag(section: Mapping[str, str], option: str) -> bool:
-    """A yes/no option, no if it is left out.
+    """Return the value of a yes/no option; it is no by default.
 
-    :raises InvalidValueError: the text is neither
+    :raises InvalidValueError: the text is neither yes nor no
     """
     text = section.get(option, "no").strip().lower()
     if text in ("1", "yes", "true", "on"):

@@ -1,4 +1,4 @@
-"""Sets of advance reservations (haizea F87; Sotomayor 2010, section 5.4.1 and appendix A.3.1)."""
+"""Generated sets of reservations (haizea F87; Sotomayor 2010, section 5.4.1 and appendix A.3.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HOUR = 3600
 #: Name of a size -> smallest and largest number of nodes of a reservation (Sotomayor 2010, section 5.4.1).
 SIZES: Mapping[str, tuple[int, int]] = MappingProxyType({"small": (1, 24), "medium": (25, 48), "large": (49, 72)})
 
-#: Shares of the site in per cent, and durations in hours, of the 72 sets.
+#: Shares of the site in per cent, and mean durations in hours, of the 72 sets.
 UTILISATIONS = (5, 10, 15, 20, 25, 30)
 HOURS = (1, 2, 3, 4)
 
@@ -35,24 +35,25 @@ _SINGLED_OUT: Mapping[str, tuple[int, int, str]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class ReservationRules:
-    """How reservations of any law are generated.
+    """Rules by which reservations are generated.
 
-    The set ends with the first reservation at which the reserved capacity reaches ``utilisation`` of the site's over
-    ``span``, or after ``count`` reservations. They start one after the other: each ``span // number + interval``
-    seconds after the one before (``interval`` alone without a span), never before 0.
+    The set ends with the first reservation at which the reserved capacity reaches the share ``utilisation`` of the
+    site's capacity over ``span``, or after ``count`` reservations. Each reservation starts
+    ``span // number of reservations + interval`` seconds after the previous one (without a span, ``interval`` seconds),
+    never before 0.
 
-    :ivar name: of the workload
+    :ivar name: name of the workload
     :ivar site: the hosts
     :ivar resources: what each node of a reservation needs
     :ivar nodes: law of the number of nodes, at least 1, rounded down
     :ivar duration: law of the duration in s, above 0, rounded up
     :ivar interval: law of what is added to the mean interval, in s, rounded down
-    :ivar span: instant about which the last reservation starts, in s; needed with ``utilisation``
-    :ivar utilisation: share of the site, above 0; none to go by ``count``
-    :ivar count: number of reservations, at least 1; none to go by ``utilisation``
-    :ivar notice: seconds by which a request precedes its start; a request before 0 arrives at 0
-    :ivar attributes: of the workload
-    :raises InvalidValueError: naming the field that is wrong
+    :ivar span: approximate start of the last reservation, in s; required with ``utilisation``
+    :ivar utilisation: share of the site to reserve, above 0; None if ``count`` is given
+    :ivar count: number of reservations, at least 1; None if ``utilisation`` is given
+    :ivar notice: seconds from a request to the start of its reservation; a request before 0 arrives at 0
+    :ivar attributes: attributes of the workload
+    :raises InvalidValueError: a field is wrong; the error names it
     """
 
     name: str
@@ -92,11 +93,11 @@ class ReservationRules:
 
 
 def generate_by_rules(rules: ReservationRules, seed: int, seeds: Mapping[str, int] | None = None) -> Workload:
-    """Reservations after any rules.
+    """Generate reservations.
 
     :param seed: at least 0; the same seed gives the same workload
-    :param seeds: other seeds for the laws ``nodes``, ``duration`` or ``interval``
-    :return: reservations in the order of their requests, numbered from 1; each uses all that it asks for
+    :param seeds: different seeds for the laws ``nodes``, ``duration`` or ``interval``
+    :return: reservations in order of submission, numbered from 1; each runs for its whole duration
     :raises InvalidValueError: a seed is negative
     """
     streams = {
@@ -122,7 +123,7 @@ def generate_by_rules(rules: ReservationRules, seed: int, seeds: Mapping[str, in
     ):
         start = max(start + mean_interval + math.floor(interval), 0)
         requests.append((max(start - rules.notice, 0), start, nodes, duration))
-    # A negative interval can put a start before that of the reservation drawn before it.
+    # With a negative interval, a reservation can start before the one that was drawn before it.
     requests.sort(key=lambda request: request[:2])
     return Workload(
         name=rules.name,
@@ -148,22 +149,22 @@ def generate_by_rules(rules: ReservationRules, seed: int, seeds: Mapping[str, in
 class ReservationSet:
     """Reservations for a site of equal hosts, each of which holds exactly one node.
 
-    :ivar utilisation: share of ``hosts * span`` that is reserved, 0..1 (the set ends with the first reservation that
-        reaches it); with ``count`` only a label
-    :ivar nodes_min: fewest nodes of a reservation
-    :ivar nodes_max: most nodes of a reservation
+    :ivar utilisation: share of ``hosts * span`` to reserve, 0..1; the set ends with the first reservation that reaches
+        it. With ``count`` it is only a label
+    :ivar nodes_min: smallest number of nodes of a reservation
+    :ivar nodes_max: largest number of nodes of a reservation
     :ivar duration: mean duration in s
-    :ivar duration_spread: largest deviation from it in s
-    :ivar hosts: hosts of the site
-    :ivar span: about when the last reservation starts, in s
-    :ivar jitter_min: least that is added to the mean interval between starts, in s
-    :ivar jitter_max: bound of what is added, in s
-    :ivar notice: how long before its start a reservation is requested, in s; the earliest ones have less
-    :ivar vcpu: of a node, in per cent of a core
-    :ivar memory_mb: of a node
-    :ivar count: number of reservations, none to go by the utilisation
-    :ivar name: of the workload
-    :raises InvalidValueError: naming the field that is wrong
+    :ivar duration_spread: largest deviation from the mean duration, in s
+    :ivar hosts: number of hosts of the site
+    :ivar span: approximate start of the last reservation, in s
+    :ivar jitter_min: lower bound of what is added to the mean interval between starts, in s
+    :ivar jitter_max: upper bound of what is added to it, in s
+    :ivar notice: seconds from a request to the start of its reservation; less for the earliest ones
+    :ivar vcpu: VCPU of a node, in per cent of a core
+    :ivar memory_mb: memory of a node
+    :ivar count: number of reservations; None if the utilisation determines it
+    :ivar name: name of the workload
+    :raises InvalidValueError: a field is wrong; the error names it
     """
 
     utilisation: float
@@ -193,7 +194,7 @@ class ReservationSet:
         self.rules()
 
     def rules(self) -> ReservationRules:
-        """The same set in the terms of the general generator."""
+        """Return the rules for the general generator that make this set."""
         node = Resources({VCPU: self.vcpu, MEMORY_MB: self.memory_mb})
         bounds = (self.nodes_min, self.nodes_max)
         size = next((name for name, limits in SIZES.items() if limits == bounds), "{}-{}".format(*bounds))
@@ -217,15 +218,14 @@ class ReservationSet:
 
 
 def generate_reservations(reservations: ReservationSet, seed: int) -> Workload:
-    """A set of advance reservations for injection into another workload (Sotomayor 2010, section 5.4.1).
+    """Generate a set of reservations, to be injected into another workload (Sotomayor 2010, section 5.4.1).
 
-    The interval between two starts is the mean one plus a uniform jitter; with the default of 0..60 s the published
-    results are met, although section 5.4.1 speaks of an hour to either side (which is ``jitter_min=-3600,
-    jitter_max=3600``).
+    The interval between two starts is the mean interval plus a uniform jitter. The default jitter of 0..60 s reproduces
+    the published results, although section 5.4.1 says one hour to either side (``jitter_min=-3600, jitter_max=3600``).
 
     :param seed: at least 0; the same set and seed give the same workload
-    :return: reservations, not preemptible, in the order of their requests, numbered from 1; attributes
-        ``utilization`` (per cent), ``numnodes`` (the size's name), ``duration`` (hours) and ``seed``
+    :return: reservations, not preemptible, in order of submission, numbered from 1; the attributes are ``utilization``
+        (per cent), ``numnodes`` (name of the size), ``duration`` (hours) and ``seed``
     :raises InvalidValueError: the seed is negative
     """
     workload = generate_by_rules(reservations.rules(), seed)
@@ -233,7 +233,7 @@ def generate_reservations(reservations: ReservationSet, seed: int) -> Workload:
 
 
 def preset(utilisation: int, hours: int, size: str) -> ReservationSet:
-    """One of the 72 sets for the 144-host site and 30 days (Sotomayor 2010, section 5.4.1).
+    """Return one of the 72 sets for 144 hosts and 30 days (Sotomayor 2010, section 5.4.1).
 
     :param utilisation: 5, 10, ... 30 per cent
     :param hours: mean duration, 1..4
@@ -254,13 +254,13 @@ def preset(utilisation: int, hours: int, size: str) -> ReservationSet:
 
 
 def presets() -> dict[str, ReservationSet]:
-    """All sets by name: the 72 of ``preset`` and T10, T20, T30, which are three of them."""
+    """Return all sets by name: the 72 of ``preset``, and T10, T20 and T30, which are three of these."""
     sets = [preset(*key) for key in _all_keys()]
     return {**{item.name: item for item in sets}, **{name: preset(*key) for name, key in _SINGLED_OUT.items()}}
 
 
 def preset_by_name(name: str) -> ReservationSet:
-    """A set by its name, in capital or small letters.
+    """Return the set with a name; the case of letters does not matter.
 
     :raises InvalidValueError: there is no such set
     """

@@ -1,5 +1,4 @@
-"""Probes that look at a run and write down what they see (haizea F43), one class a file.
+"""Probes, which observe a run and record what they see, one class per file (haizea F43).
 
-They change nothing. What they write is ``simulation.accounting``; what is measured is computed by
-``simulation.metrics``.
+They change nothing. Their records are in ``simulation.accounting``; ``simulation.metrics`` computes the measurements.
 """

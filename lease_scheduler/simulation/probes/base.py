@@ -1,4 +1,4 @@
-"""The interface of probes (haizea F43, section 9.3)."""
+"""The interface of probes (haizea F43; Sotomayor 2010, section 4.5)."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class Probe:
-    """Sees a run go by; a probe overrides what it wants to know.
+    """An observer of a run, whose subclasses override the methods for the events that they record.
 
-    In one step the requests come first, then the leases that have ended, then the step itself. Instants are seconds
+    At each step, requests are reported first, then leases that have ended, then the step itself. Instants are seconds
     from the run's zero.
 
-    :param accounting: where it writes; counters are created here
+    :param accounting: records of the probe; the constructor creates its counters there
     """
 
     def __init__(self, accounting: Accounting) -> None:
         self.accounting = accounting
 
     def at_request(self, lease: Lease, now: int) -> None:
-        """A request has been decided on.
+        """Record a request that has been decided on.
 
-        :param lease: its first value: rejected, planned or in the queue
+        :param lease: first value of the lease: rejected, planned or in the queue
         """
 
     def at_end(self, lease: Lease, now: int) -> None:
-        """A lease has come to a final state."""
+        """Record a lease that has reached a final state."""
 
     def at_step(self, plan: Plan, now: int) -> None:
-        """Everything that was due at an instant has been done.
+        """Record the state after everything that was due at an instant has been done.
 
-        :param plan: live leases and what they hold; only to be looked at
+        :param plan: live leases and their holdings; it must not be changed
         """
 
     def finish(self, result: RunResult) -> None:
-        """The run is over."""
+        """Record the result of the completed run."""

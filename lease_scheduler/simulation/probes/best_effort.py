@@ -14,9 +14,9 @@ _IN_QUEUE = frozenset({LeaseState.QUEUED, LeaseState.SUSPENDED_QUEUED})
 
 
 class BestEffortProbe(Probe):
-    """Delays of best-effort leases, how many are done, and how many are in the queue.
+    """Delays of best-effort leases, the number of those that are done, and the length of the queue.
 
-    A lease that the planner has taken out of the queue, because it knows when it begins, is not in it any more.
+    A lease whose start is planned is not in the queue.
     """
 
     def __init__(self, accounting: Accounting) -> None:

@@ -9,7 +9,7 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class CpuUtilizationProbe(Probe):
-    """Share of the cores that run leases, with its average over time (haizea F84)."""
+    """Share of the cores that run leases, with its time-weighted average (haizea F84)."""
 
     def finish(self, result: RunResult) -> None:
         """See ``Probe.finish``."""

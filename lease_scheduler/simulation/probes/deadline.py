@@ -8,7 +8,7 @@ from lease_scheduler.simulation.probes.base import Probe
 
 
 class DeadlineProbe(Probe):
-    """Delays of deadline leases; they count from the requested start on."""
+    """Delays of deadline leases, counted from the requested start."""
 
     def at_end(self, lease: Lease, now: int) -> None:
         """See ``Probe.at_end``."""

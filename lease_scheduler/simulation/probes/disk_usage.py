@@ -7,12 +7,12 @@ from lease_scheduler.plan.transfers.usage import disk_usage
 from lease_scheduler.simulation.accounting import Accounting
 from lease_scheduler.simulation.probes.base import Probe
 
-#: Name of its counter.
+#: Name of the counter.
 DISK_USAGE = "Disk usage"
 
 
 class DiskUsageProbe(Probe):
-    """MB of its disk that the fullest host uses for images (haizea F85); nothing without image transfers."""
+    """MB of disk that images use on the fullest host (haizea F85); no values without image transfers."""
 
     def __init__(self, accounting: Accounting) -> None:
         super().__init__(accounting)

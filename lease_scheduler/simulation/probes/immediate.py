@@ -11,7 +11,7 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class ImmediateProbe(Probe):
-    """Immediate leases that were accepted and rejected, and their delays."""
+    """Numbers of accepted and rejected immediate leases, and the delays of immediate leases."""
 
     def __init__(self, accounting: Accounting) -> None:
         super().__init__(accounting)

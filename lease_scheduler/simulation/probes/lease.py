@@ -9,7 +9,7 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class LeaseProbe(Probe):
-    """What leases asked for and what became of them, of all kinds."""
+    """Requests and outcomes of leases of all kinds."""
 
     def at_end(self, lease: Lease, now: int) -> None:
         """See ``Probe.at_end``."""

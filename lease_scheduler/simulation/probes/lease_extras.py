@@ -6,12 +6,12 @@ from lease_scheduler.model.lease import Lease
 from lease_scheduler.simulation.haizea_columns import EXTRA_COLUMNS, PERLEASE_COLUMNS
 from lease_scheduler.simulation.probes.base import Probe
 
-#: What other probes say of a lease.
+#: Statistics of a lease that other probes record.
 _TAKEN = frozenset(PERLEASE_COLUMNS) - frozenset(EXTRA_COLUMNS)
 
 
 class LeaseExtrasProbe(Probe):
-    """The extras that a workload gives its leases, such as the fields of a log."""
+    """Extras of leases in the workload, such as the fields of a log."""
 
     def at_end(self, lease: Lease, now: int) -> None:
         """See ``Probe.at_end``."""

@@ -1,4 +1,4 @@
-"""Probes by name, from any installed package (stevedore)."""
+"""Loading of probes by name, from any installed package (stevedore)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _NAMESPACE = "lease_scheduler.probe"
 
 
 def load_probes(names: Iterable[str], accounting: Accounting) -> tuple[Probe, ...]:
-    """The probes of these names, each once, in the order given.
+    """Load the probes with these names, each once, in the given order.
 
-    :raises InvalidValueError: there is none of a name
+    :raises InvalidValueError: there is no probe with a name
     """
     return tuple(_load(name, accounting) for name in dict.fromkeys(names))
 
 
 def probe_names() -> list[str]:
-    """Names of the installed probes."""
+    """Return the names of the installed probes, sorted."""
     return sorted(ExtensionManager(_NAMESPACE, invoke_on_load=False).names())
 
 

@@ -1,4 +1,4 @@
-"""A memory store that tells probes what has become of leases."""
+"""A memory store that reports new and ended leases to probes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lease_scheduler.store.memory import MemoryStore
 
 
 class ObservedStore(MemoryStore):
-    """Keeps which leases are new and which have ended until the probes are told.
+    """A memory store that collects new and ended leases until they are reported to the probes.
 
-    :param probes: are told in this order
+    :param probes: probes, in the order in which they receive the reports
     """
 
     def __init__(self, probes: Sequence[Probe]) -> None:
@@ -33,7 +33,7 @@ class ObservedStore(MemoryStore):
             self._over.append(lease)
 
     def tell(self, plan: Plan, now: int) -> None:
-        """A step is over."""
+        """Report a completed step, with the leases that are new or have ended since the last one, to the probes."""
         requested, self._requested = self._requested, []
         ended, self._over = self._over, []
         for probe in self._probes:

@@ -9,7 +9,7 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class PriceProbe(Probe):
-    """Prices of leases, and what was earned and missed in all (haizea F82)."""
+    """Prices of leases, and total earned and missed revenue (haizea F82)."""
 
     def at_end(self, lease: Lease, now: int) -> None:
         """See ``Probe.at_end``."""

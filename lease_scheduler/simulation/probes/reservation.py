@@ -11,7 +11,7 @@ from lease_scheduler.simulation.result import RunResult
 
 
 class ReservationProbe(Probe):
-    """Reservations that were accepted and rejected, over time and in all."""
+    """Numbers of accepted and rejected reservations, over time and in total."""
 
     def __init__(self, accounting: Accounting) -> None:
         super().__init__(accounting)

@@ -1,4 +1,4 @@
-"""Reports of a run for people and scripts: CSV and JSON files, the summary table, pictures and plots.
+"""Reports of a run for people and scripts: CSV and JSON files, the summary table, Gantt charts and plots.
 
-All are made from a ``RunResult`` and its metrics; this package measures nothing itself.
+They are made from a ``RunResult`` and its metrics; this package measures nothing itself.
 """

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, time axes, and files whose bytes depend on what is drawn alone."""
+"""Common parts of all figures: colours, time axes, and files whose bytes depend only on what is drawn."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from lease_scheduler.model.errors import InvalidValueError
 from lease_scheduler.simulation.formats.files import replace_file
 
-#: Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008), strongest contrast first.
+#: Colours that people with any kind of colour vision can distinguish (Okabe and Ito 2008), strongest contrast first.
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
 
-#: Ink of text and lines that hold no data.
+#: Colours of text, and of lines that show no data.
 INK = "#222222"
 FAINT = "#b0b0b0"
 
@@ -40,11 +40,11 @@ _STYLE: dict[Any, Any] = {
     "hatch.linewidth": 0.7,
     "legend.frameon": False,
     "text.color": INK,
-    # Ids and names may hold dollar signs.
+    # Ids and names may contain dollar signs.
     "text.parse_math": False,
     "xtick.color": INK,
     "ytick.color": INK,
-    # Without it the ids inside an SVG are random.
+    # Without a salt, the ids inside an SVG are random.
     "svg.hashsalt": "lease-scheduler",
 }
 
@@ -70,11 +70,11 @@ _PARTS = ((_DAY, "days"), (_HOUR, "h"), (_MINUTE, "min"))
 
 @contextmanager
 def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterator[Figure]:
-    """A figure to draw on; when the block ends it is written, unless the block raised.
+    """Make a figure to draw on, and write it to a file at the end of the block, unless the block raises.
 
     :param path: ``.png`` or ``.svg``
-    :param width: in inches of 120 pixels
-    :param height: likewise
+    :param width: width in inches of 120 pixels
+    :param height: height, likewise
     :raises InvalidValueError: the path has another suffix
     :raises InputFileError: the file cannot be written
     """
@@ -82,7 +82,7 @@ def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterat
     if form not in _METADATA:
         raise InvalidValueError("path", f"must end in .png or .svg, not {os.fspath(path)!r}")
     with matplotlib.rc_context():
-        # A user's own settings must not change what the same run looks like.
+        # The figure must not depend on the user's settings of matplotlib.
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
         figure = Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
@@ -94,9 +94,9 @@ def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterat
 
 
 def label_time(axes: Axes, begin: float, end: float) -> None:
-    """Ticks and label of a time axis in the unit that suits its length.
+    """Set ticks and label of a time axis, in a unit that suits its length.
 
-    :param begin: left end of the axis, s from the workload's zero
+    :param begin: left end of the axis in s from the workload's zero
     :param end: right end, likewise
     """
     step = next((step for step in _STEPS if (end - begin) / step <= _MOST_TICKS), _STEPS[-1])
@@ -110,7 +110,7 @@ def label_time(axes: Axes, begin: float, end: float) -> None:
 
 
 def _instant(seconds: int) -> str:
-    """An instant by its parts, e.g. ``day 3, 5 h, 20 min``."""
+    """Return an instant as text, e.g. ``day 3, 5 h, 20 min``."""
     if not seconds:
         return "the workload's zero"
     days, rest = divmod(seconds, _DAY)

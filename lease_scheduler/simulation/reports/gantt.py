@@ -1,4 +1,4 @@
-"""A run as a picture: which lease held which host when, with utilisation and queue underneath."""
+"""The Gantt chart of a run: which leases held which hosts when, with utilisation and queue below."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HATCHES = {Phase.RESUME: "////", Phase.SUSPEND: "\\\\\\\\", Phase.SHUTDOWN: "..
 _PHASE_NAMES = {Phase.RESUME: "resuming", Phase.SUSPEND: "suspending", Phase.SHUTDOWN: "shutting down"}
 _OVERHEAD_NAME = "suspending, resuming, shutting down"
 
-# Beyond these a bar is too small to have an edge, a hatching or a label.
+# With more bars or hosts, bars would be too small for edges, hatching and labels.
 _MOST_BARS = 3_000
 _MOST_BAR_HOSTS = 64
 
@@ -50,27 +50,27 @@ _COLUMNS = 1_600
 _WIDTH = 16.0
 _STRIP_HEIGHT = 1.25
 _LABEL_SIZE = 8.5
-# Of the height of a letter, generously, for DejaVu Sans.
+# Generous width of a letter of DejaVu Sans, as a share of its height.
 _LETTER_WIDTH = 0.68
 
 
 def draw_gantt(
     result: RunResult, path: str | os.PathLike[str], *, begin: int | None = None, end: int | None = None
 ) -> None:
-    """Draw hosts against time, with the utilisation by kind and the queue of best-effort leases underneath.
+    """Draw hosts over time, with the utilisation by kind and the length of the best-effort queue below.
 
-    A lease has the colour of its kind. With few hosts and leases each is a bar with its id, and suspending, resuming
-    and shutting down are hatched; with many, the picture is an image in which they are dark, and leases of a kind
-    that are neighbours differ a little in brightness.
+    Leases have the colours of their kinds. With few hosts and leases, leases are bars with their ids, and suspending,
+    resuming and shutting down are hatched. With many, the chart is an image in which these phases are dark, and
+    neighbouring leases of a kind differ slightly in brightness.
 
     :param path: ``.png`` or ``.svg``
-    :param begin: left end, s from the workload's zero, by default the zero
-    :param end: right end, likewise, by default the end of the run
+    :param begin: left end in s from the workload's zero; by default the zero
+    :param end: right end, likewise; by default the end of the run
     :raises InvalidValueError: ``begin`` is not before ``end``, or the path has another suffix
     :raises InputFileError: the file cannot be written
     """
     begin = 0 if begin is None else begin
-    # A run of no length has a picture as well, an empty one.
+    # The chart of a run of no length is empty, but valid.
     end = max(result.end - result.start, 1) if end is None else end
     if begin >= end:
         raise InvalidValueError("begin", f"must be before the end ({end} s), not {begin} s")
@@ -131,7 +131,7 @@ def _draw_bars(figure: Figure, axes: Axes, result: RunResult, holds: Holds) -> l
             PatchCollection(
                 [Rectangle((bar.start, bar.bottom), bar.end - bar.start, bar.top - bar.bottom) for bar in members],
                 facecolor=KIND_COLOURS[kind] if phase is Phase.RUN else _lighter(KIND_COLOURS[kind], 0.6),
-                # The colour of the edge is also that of the hatching.
+                # The edge colour is also used for the hatching.
                 edgecolor="white" if phase is Phase.RUN else _darker(KIND_COLOURS[kind], 0.35),
                 linewidth=0.8 if phase is Phase.RUN else 0.4,
                 hatch=_HATCHES.get(phase),
@@ -150,7 +150,7 @@ def _draw_bars(figure: Figure, axes: Axes, result: RunResult, holds: Holds) -> l
 
 
 def _label_bar(axes: Axes, bar: Bar, text: str) -> None:
-    """Write the id into the bar, upright if it is too narrow, not at all if it is too small."""
+    """Write a text into a bar, vertically if the bar is too narrow; write nothing if the bar is too small."""
     corners = axes.transData.transform([(bar.start, bar.bottom), (bar.end, bar.top)])
     width, height = np.abs(corners[1] - corners[0])
     letter = _LABEL_SIZE * axes.figure.dpi / 72
@@ -217,14 +217,14 @@ def _draw_queue(axes: Axes, result: RunResult, begin: int, end: int) -> None:
 
 
 def _edges(functions: Iterable[StepFunction], begin: int, end: int) -> NDArray[np.float64]:
-    """Where a strip changes its height: where the functions do, or from pixel to pixel if they do so more often."""
+    """Return the edges of a strip's steps: the changes of the functions, or one per pixel if there are more changes."""
     changes = np.unique(np.concatenate([[begin, end], *(function.times for function in functions)]))
     changes = changes[(begin <= changes) & (changes <= end)]
     return changes.astype(np.float64) if len(changes) <= _COLUMNS else np.linspace(begin, end, _COLUMNS + 1)
 
 
 def _capacities(result: RunResult) -> list[int]:
-    """VCPUs of each host, at least 1 as in ``Holds``."""
+    """Return the VCPUs of each host, at least 1 as in ``Holds``."""
     return [max(host.capacity.get(VCPU, 0), 1) for host in result.site.hosts]
 
 

@@ -1,4 +1,4 @@
-"""Where a Gantt picture has which colour: bars for a few leases, an image for many. Plain arrays, nothing drawn yet."""
+"""The geometry of a Gantt chart: bars for a few leases, an image for many. Nothing is drawn here."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Holds:
-    """What the occupations hold of the hosts, one row for every pair of occupation and host.
+    """The VCPUs that occupations hold on hosts, with one row for every pair of occupation and host.
 
-    :ivar occupations: those that touch the window, with the rows' indices pointing into them
-    :ivar starts: of each occupation, cut to the window, s from the run's zero
-    :ivar ends: likewise
-    :ivar occupation: of each row: index of its occupation
-    :ivar host: of each row: index of its host
-    :ivar vcpus: of each row: VCPUs held there, at least 1 so that nothing that is held is invisible
+    :ivar occupations: occupations that overlap the window; the rows refer to their indices
+    :ivar starts: start of each occupation, clipped to the window, in s from the run's zero
+    :ivar ends: end of each occupation, likewise
+    :ivar occupation: index of the occupation, for each row
+    :ivar host: index of the host, for each row
+    :ivar vcpus: VCPUs held, for each row; at least 1 for each VM, so that every one is visible
     """
 
     occupations: tuple[Occupation, ...]
@@ -35,7 +35,7 @@ class Holds:
     vcpus: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.host)
 
 
@@ -44,10 +44,10 @@ class Bar:
     """A rectangle of one occupation.
 
     :ivar occupation: index of the occupation
-    :ivar bottom: lower edge; host number n reaches from n to n + 1
+    :ivar bottom: lower edge; the host with index n extends from n to n + 1
     :ivar top: upper edge
-    :ivar start: left edge, s from the run's zero
-    :ivar end: right edge
+    :ivar start: left edge in s from the run's zero
+    :ivar end: right edge, likewise
     """
 
     occupation: int
@@ -58,7 +58,7 @@ class Bar:
 
 
 def holds_between(result: RunResult, begin: int, end: int) -> Holds:
-    """What is held in ``[begin, end)``, s from the run's zero."""
+    """Return what is held in ``[begin, end)``, in s from the run's zero."""
     begin, end = begin + result.start, end + result.start
     held = tuple(
         occupation
@@ -69,7 +69,7 @@ def holds_between(result: RunResult, begin: int, end: int) -> Holds:
     hosts = _joined([occupation.assignment for occupation in held])
     vcpus = _joined([demands[occupation.lease_id] for occupation in held])
     owners = np.repeat(np.arange(len(held)), [len(occupation.assignment) for occupation in held])
-    # Several VMs of a lease on a host are one row.
+    # Several VMs of a lease on the same host become one row.
     pairs, row = np.unique(owners * len(result.site) + hosts, return_inverse=True)
     return Holds(
         occupations=held,
@@ -82,9 +82,9 @@ def holds_between(result: RunResult, begin: int, end: int) -> Holds:
 
 
 def bars(holds: Holds, capacities: Sequence[int]) -> list[Bar]:
-    """Rectangles that overlap nowhere; what holds whole neighbouring hosts is one rectangle.
+    """Return rectangles that do not overlap. Whole neighbouring hosts of an occupation become one rectangle.
 
-    A VM's height is its share of its host's VCPUs; if no gap is high enough it is drawn in several.
+    The height of a rectangle is the share of the host's VCPUs. If no gap is high enough, several are used.
 
     :param capacities: VCPUs of each host, at least 1
     """
@@ -107,13 +107,13 @@ def bars(holds: Holds, capacities: Sequence[int]) -> list[Bar]:
 def image(
     holds: Holds, capacities: Sequence[int], colours: NDArray[np.float64], begin: int, end: int, shape: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """A picture of hosts by time on white; a pixel that several things share has the mixture of their colours.
+    """Return an image of hosts over time on white; a pixel that occupations share has a mixture of their colours.
 
     :param capacities: VCPUs of each host, at least 1
-    :param colours: of each occupation, red, green and blue from 0 to 1
-    :param begin: left edge, s from the run's zero
-    :param end: right edge
-    :param shape: rows, at most one a host, and columns; with fewer rows than hosts, neighbours share one
+    :param colours: colour of each occupation: red, green and blue from 0 to 1
+    :param begin: left edge in s from the run's zero
+    :param end: right edge, likewise
+    :param shape: numbers of rows and columns; at most one row per host. With fewer rows, neighbouring hosts share one
     :return: rows x columns x 3, from 0 to 1; host 0 is in row 0
     """
     rows, columns = shape
@@ -138,7 +138,7 @@ def _coverage(
     weights: NDArray[np.float64],
     shape: tuple[int, int],
 ) -> NDArray[np.float64]:
-    """Which share of each pixel is covered: the running sum along a row of what begins and ends in each pixel."""
+    """Return the share of each pixel that is covered: the cumulative sum of starts and ends along each row."""
     rows, columns = shape
     width = columns + 2
     changes = np.zeros(rows * width)
@@ -146,14 +146,14 @@ def _coverage(
         pixel = np.floor(edges).astype(np.int64)
         inside = edges - pixel
         at = row * width + pixel
-        # An edge inside a pixel covers the rest of that pixel, and every later one in full.
+        # An edge inside a pixel changes the coverage of the rest of that pixel, and of all later pixels in full.
         changes += np.bincount(at, weights=sign * weights * (1 - inside), minlength=len(changes))
         changes += np.bincount(at + 1, weights=sign * weights * inside, minlength=len(changes))
     return np.cumsum(changes.reshape(rows, width), axis=1)[:, :columns]
 
 
 def _demands(lease: Lease) -> tuple[int, ...]:
-    """VCPUs of each VM, in the order in which they are assigned."""
+    """Return the VCPUs of each VM, at least 1, in the order of the assignment."""
     return tuple(
         max(node_set.resources.get(VCPU, 0), 1) for node_set in lease.request.nodes for _ in range(node_set.count)
     )
@@ -164,7 +164,10 @@ def _joined(parts: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
 
 
 def _stack(holds: Holds, order: NDArray[np.int64], capacity: int) -> list[tuple[int, list[Span]]]:
-    """Each occupation of a host with the spans of VCPUs in which it is drawn, in the order of their starts."""
+    """Return each occupation of a host with the spans of VCPUs in which it is drawn.
+
+    :param order: rows of the host, ordered by start
+    """
     stacked: list[tuple[int, list[Span]]] = []
     present: list[tuple[int, list[Span]]] = []
     latest: dict[str, list[Span]] = {}
@@ -190,7 +193,10 @@ def _gaps(taken: list[Span], capacity: int) -> list[Span]:
 
 
 def _take(gaps: list[Span], vcpus: int, before: list[Span] | None) -> list[Span]:
-    """Where the lease was before if that is free, else the lowest gap that is high enough, else the lowest ones."""
+    """Return spans for a lease: the same as before if they are free, else the lowest gap that is high enough.
+
+    If no gap is high enough, return the lowest gaps that are together.
+    """
     if before and sum(high - low for low, high in before) == vcpus and all(_inside(span, gaps) for span in before):
         return before
     for low, high in gaps:
@@ -210,7 +216,7 @@ def _inside(span: Span, gaps: list[Span]) -> bool:
 
 
 def _runs(hosts: list[int]) -> list[Span]:
-    """First and last of each row of neighbouring hosts."""
+    """Return the first and the last host of each sequence of neighbouring hosts."""
     runs: list[Span] = []
     for host in hosts:
         if runs and runs[-1][1] == host - 1:

@@ -1,7 +1,7 @@
 """Lowess: a smooth curve through a cloud of points (Cleveland 1979, JASA 74(368), 829-836).
 
-Local linear regression with tricube weights, made robust against outliers by bisquare weights. Written here because
-the only kept library that has it would bring more dependencies than the rest of the project together.
+This is local linear regression with tricube weights, made robust against outliers by bisquare weights. It is
+implemented here because the only maintained library that has it would add more dependencies than the project has.
 """
 
 from __future__ import annotations
@@ -13,35 +13,37 @@ from lease_scheduler.model.errors import InvalidValueError
 
 Floats = NDArray[np.float64]
 
-# Numbers of Cleveland's program: nearer than the first share of a radius counts in full, farther than the second not at
-# all; a local fit whose points spread less than this share of the whole range is level.
+# Constants of Cleveland's program. Points nearer than the first share of a radius have the full weight, and points
+# farther than the second share have none. A local fit is level if its points spread less than the third share of the
+# whole range.
 _NEAR = 0.001
 _FAR = 0.999
 _LEVEL = 0.001
 
-# Parts of the range in which the curve is computed once at most; its plots are not finer than that.
+# The range is divided into this many parts, and the curve is computed at most once in each. Plots are not finer.
 _PARTS = 500
 
-# Distances held in memory at a time, as float64.
+# Maximum number of distances (float64) in memory at a time.
 _BLOCK = 1_000_000
 
 
 def lowess(x: Floats, y: Floats, fraction: float = 2 / 3, iterations: int = 3) -> tuple[Floats, Floats]:
-    """The Lowess curve of points.
+    """Return the Lowess curve of points.
 
-    :param x: abscissas, in any order, with repetitions
+    :param x: abscissas in any order; they may be repeated
     :param y: ordinates, same shape
     :param fraction: share of the points that each local fit uses, more than 0 and at most 1
-    :param iterations: how often outliers are weighted down, at least 0
-    :return: abscissas in increasing order, and the curve there; straight lines join them. They are the different ones
-        of the points, thinned out where more than one falls into the same five-hundredth of their range
-    :raises InvalidValueError: no points, shapes that differ, values that are not finite, options out of bounds
+    :param iterations: number of times that the weights of outliers are reduced, at least 0
+    :return: abscissas in increasing order, and the values of the curve there, to be joined by straight lines. There is
+        at most one abscissa in each five-hundredth of the range, and one at its end
+    :raises InvalidValueError: there are no points, the shapes differ, a value is not finite, or an option is out of
+        bounds
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     _check(x, y, fraction, iterations)
     where = _abscissas(x)
     neighbours = max(min(2, len(x)), min(len(x), int(fraction * len(x) + 1e-7)))
-    # The radii do not change from one iteration to the next; the robustness weights do.
+    # Only the robustness weights change from one iteration to the next, not the radii.
     radii = np.concatenate([_radii(block, x, neighbours) for block in _blocks(where, len(x))])
     robustness = np.ones_like(y)
     curve = _fit(where, radii, x, y, robustness)
@@ -49,7 +51,7 @@ def lowess(x: Floats, y: Floats, fraction: float = 2 / 3, iterations: int = 3) -
         residuals = np.abs(y - np.interp(x, where, curve))
         cutoff = 6 * float(np.median(residuals))
         if cutoff <= max(1e-7 * float(residuals.mean()), 1e-9 * float(np.ptp(y))):
-            # Most points lie on the curve; what is left of the others is rounding.
+            # Most points lie on the curve, up to rounding errors.
             break
         robustness = _bisquare(residuals / cutoff)
         curve = _fit(where, radii, x, y, robustness)
@@ -68,7 +70,7 @@ def _check(x: Floats, y: Floats, fraction: float, iterations: int) -> None:
 
 
 def _abscissas(x: Floats) -> Floats:
-    """Where the curve is computed: both ends of the points and at most one in every part between."""
+    """Return where the curve is computed: both ends of the points, and at most one abscissa in each part between."""
     different = np.unique(x)
     parts = np.floor((different - different[0]) / max(float(np.ptp(different)), np.finfo(float).tiny) * _PARTS)
     _, first = np.unique(parts, return_index=True)
@@ -80,7 +82,10 @@ def _blocks(values: Floats, width: int) -> list[Floats]:
 
 
 def _radii(where: Floats, x: Floats, neighbours: int) -> Floats:
-    """How far the nearest so many points reach, for each abscissa."""
+    """Return, for each abscissa, the distance to the farthest of its nearest neighbours.
+
+    :param neighbours: number of neighbours
+    """
     distances = np.abs(where[:, None] - x[None, :])
     return np.asarray(np.partition(distances, neighbours - 1, axis=1)[:, neighbours - 1])
 
@@ -92,11 +97,11 @@ def _fit(where: Floats, radii: Floats, x: Floats, y: Floats, robustness: Floats)
 
 
 def _fit_block(where: Floats, radii: Floats, x: Floats, y: Floats, robustness: Floats, spread: float) -> Floats:
-    """Value at each abscissa of the straight line through its neighbours, least squares weighted."""
+    """Return, for each abscissa, the value of the weighted least squares line through its neighbours."""
     offsets = x[None, :] - where[:, None]
     weights = _tricube(np.abs(offsets), radii[:, None]) * robustness
     total = weights.sum(axis=1)
-    # With every neighbour an outlier there is nothing to trust more than another.
+    # If all neighbours are outliers, the robustness weights do not distinguish them, and are ignored.
     lost = total <= 0
     weights[lost] = _tricube(np.abs(offsets[lost]), radii[lost, None])
     weights /= weights.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The figures of the experiments with leases on one machine (Sotomayor 2010, sections 5.4.3 and 5.5.4)."""
+"""The figures of the experiments (Sotomayor 2010, chapters 5 to 8)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lease_scheduler.simulation.reports.lowess import lowess
 #: A set of reservations: share of the site in per cent, duration in hours, size class (rho, delta, nu).
 GridCell = tuple[int, int, str]
 
-#: Abscissas and ordinates of the same leases.
+#: Abscissas and ordinates of points, which are usually leases.
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _DELTA_MARKS = ("o", "s", "^", "D", "v", "P")
@@ -28,20 +28,20 @@ _DELTA_DASHES = ((0, ()), (0, (5, 2)), (0, (6, 2, 1, 2)), (0, (1, 1.5)), (0, (8,
 _PANEL_WIDTH = 5.2
 _PANEL_HEIGHT = 4.4
 _HEADROOM = 1.6
-#: Between groups of bars, in bars.
+#: Gap between groups of bars, in widths of a bar.
 _GROUP_GAP = 0.8
 
 
 def plot_all_best_effort_grid(ratios: Mapping[str, Mapping[GridCell, float]], path: str | os.PathLike[str]) -> None:
-    """Time to finish all best-effort leases over the load of reservations (Sotomayor 2010, fig. 5.2).
+    """Plot the time to finish all best-effort leases over the load of reservations (Sotomayor 2010, fig. 5.2).
 
-    A panel for each size class in the order in which it first occurs, a colour for each configuration, and a line for
-    each duration.
+    There is a panel for each size class, in the order in which they first occur, a colour for each configuration, and a
+    line for each duration.
 
-    :param ratios: configuration -> set of reservations -> time with these reservations over time without any
+    :param ratios: configuration -> set of reservations -> time with these reservations divided by time without any
     :param path: ``.png`` or ``.svg``
-    :raises InvalidValueError: nothing to draw, more configurations or durations than can be told apart, or another
-        suffix
+    :raises InvalidValueError: there is nothing to draw, there are more configurations or durations than can be
+        distinguished, or the path has another suffix
     :raises InputFileError: the file cannot be written
     """
     cells = [cell for values in ratios.values() for cell in values]
@@ -82,17 +82,17 @@ def plot_against(
     measure: str,
     fraction: float = 2 / 3,
 ) -> None:
-    """What leases experience over what they ask for, as Lowess curves (Sotomayor 2010, figs. 5.3-5.11).
+    """Plot a measure of leases over a requested quantity, as Lowess curves (Sotomayor 2010, figs. 5.3-5.11).
 
-    The leases themselves are faint points behind; those far above all curves are cut off.
+    The leases are faint points behind the curves; points far above all curves are cut off.
 
     :param panels: title of a panel, e.g. the workload -> configuration -> points
     :param path: ``.png`` or ``.svg``
-    :param quantity: what the abscissas are, with unit, e.g. ``requested duration (h)``
-    :param measure: what the ordinates are, with unit, e.g. ``waiting time (h)``
-    :param fraction: share of the points that each piece of a curve follows, more than 0 and at most 1
-    :raises InvalidValueError: nothing to draw, more configurations than can be told apart, points that are not finite,
-        a fraction out of bounds, or another suffix
+    :param quantity: label of the abscissas with unit, e.g. ``requested duration (h)``
+    :param measure: label of the ordinates with unit, e.g. ``waiting time (h)``
+    :param fraction: share of the points that each local fit of a curve uses, more than 0 and at most 1
+    :raises InvalidValueError: there is nothing to draw, there are more configurations than can be distinguished, a
+        point is not finite, the fraction is out of bounds, or the path has another suffix
     :raises InputFileError: the file cannot be written
     """
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
@@ -129,13 +129,16 @@ def plot_against(
 def plot_utilisation(
     utilisations: Mapping[str, Mapping[tuple[str, str], float]], path: str | os.PathLike[str], *, law: str = "start"
 ) -> None:
-    """Mean utilisation by two laws of the workload, a panel for each configuration (Sotomayor 2010, figs. 5.12, 8.5).
+    """Plot the mean utilisation by two laws of the workload, with a panel for each configuration.
 
-    :param utilisations: configuration -> (start law or another, deadline law) -> utilisation from 0 to 1; laws are
-        drawn in the order in which they first occur
+    See Sotomayor 2010, figures 5.12 and 8.5.
+
+    :param utilisations: configuration -> (first law, deadline law) -> utilisation from 0 to 1; laws are drawn in the
+        order in which they first occur
     :param path: ``.png`` or ``.svg``
-    :param law: what the first of the two laws is of
-    :raises InvalidValueError: nothing to draw, more first laws than can be told apart, or another suffix
+    :param law: subject of the first law, e.g. ``start``
+    :raises InvalidValueError: there is nothing to draw, there are more first laws than can be distinguished, or the
+        path has another suffix
     :raises InputFileError: the file cannot be written
     """
     cells = [cell for values in utilisations.values() for cell in values]
@@ -166,12 +169,13 @@ def plot_utilisation(
 
 
 def plot_bars(panels: Mapping[str, Mapping[str, float]], path: str | os.PathLike[str], *, measure: str) -> None:
-    """A bar for each configuration, a panel for each workload (Sotomayor 2010, table 6.1).
+    """Plot a bar for each configuration, with a panel for each workload (Sotomayor 2010, table 6.1).
 
     :param panels: title of a panel -> configuration -> value
     :param path: ``.png`` or ``.svg``
-    :param measure: what the values are, with unit
-    :raises InvalidValueError: nothing to draw, more configurations than can be told apart, or another suffix
+    :param measure: label of the values with unit
+    :raises InvalidValueError: there is nothing to draw, there are more configurations than can be distinguished, or the
+        path has another suffix
     :raises InputFileError: the file cannot be written
     """
     names = list(dict.fromkeys(name for values in panels.values() for name in values))
@@ -199,13 +203,14 @@ def plot_lines(
     quantity: str,
     measure: str,
 ) -> None:
-    """A line for each configuration, a panel for each workload (Sotomayor 2010, figs. 7.4 and 7.5).
+    """Plot a line for each configuration, with a panel for each workload (Sotomayor 2010, figs. 7.4 and 7.5).
 
     :param panels: title of a panel -> configuration -> quantity -> measure
     :param path: ``.png`` or ``.svg``
-    :param quantity: what the abscissas are, with unit
-    :param measure: what the ordinates are, with unit
-    :raises InvalidValueError: nothing to draw, more configurations than can be told apart, or another suffix
+    :param quantity: label of the abscissas with unit
+    :param measure: label of the ordinates with unit
+    :raises InvalidValueError: there is nothing to draw, there are more configurations than can be distinguished, or the
+        path has another suffix
     :raises InputFileError: the file cannot be written
     """
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
@@ -241,12 +246,13 @@ def plot_shares(
     *,
     measure: str,
 ) -> None:
-    """What a whole is divided into, a bar for each configuration (Sotomayor 2010, figs. 8.1 and 8.2).
+    """Plot the parts of a whole, with a bar for each configuration (Sotomayor 2010, figs. 8.1 and 8.2).
 
     :param panels: title of a panel -> group of bars, e.g. the workload -> configuration -> part -> share from 0 to 1
     :param path: ``.png`` or ``.svg``
-    :param measure: what the whole is
-    :raises InvalidValueError: nothing to draw, more parts than can be told apart, or another suffix
+    :param measure: label of the whole
+    :raises InvalidValueError: there is nothing to draw, there are more parts than can be distinguished, or the path has
+        another suffix
     :raises InputFileError: the file cannot be written
     """
     bars = [shares for groups in panels.values() for group in groups.values() for shares in group.values()]
@@ -285,12 +291,13 @@ def plot_rate_curves(
     marks: Mapping[str, Mapping[str, float]],
     path: str | os.PathLike[str],
 ) -> None:
-    """What becomes of all that users would pay, over the rate (Sotomayor 2010, figs. 8.3 and 8.4).
+    """Plot the parts of all that users would pay over the rate (Sotomayor 2010, figs. 8.3 and 8.4).
 
     :param panels: title of a panel, e.g. the users -> part -> rates and shares from 0 to 1
-    :param marks: title of a panel -> what a rate is called -> rate, drawn as an upright line
+    :param marks: title of a panel -> label of a rate -> rate, which is drawn as a vertical line
     :param path: ``.png`` or ``.svg``
-    :raises InvalidValueError: nothing to draw, more parts or marks than can be told apart, or another suffix
+    :raises InvalidValueError: there is nothing to draw, there are more parts or marks than can be distinguished, or the
+        path has another suffix
     :raises InputFileError: the file cannot be written
     """
     parts = list(dict.fromkeys(part for curves in panels.values() for part in curves))
@@ -319,12 +326,12 @@ def plot_rate_curves(
 
 
 def _panels(figure: Figure, titles: Sequence[str]) -> list[Axes]:
-    """One panel beside the other, with the same scale."""
+    """Return panels side by side, with the same scale."""
     return list(figure.subplots(1, len(titles), sharex=True, sharey=True, squeeze=False)[0])
 
 
 def _require(field: str, count: int, most: int | None = None) -> None:
     if not count:
-        raise InvalidValueError(field, "must hold something to draw")
+        raise InvalidValueError(field, "has nothing to draw")
     if most is not None and count > most:
         raise InvalidValueError(field, f"can be at most {most} in one picture, not {count}; draw several pictures")

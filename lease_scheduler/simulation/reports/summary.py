@@ -1,4 +1,4 @@
-"""What a run achieved, in one screen: a table by kind of lease and the figures that operators look at."""
+"""The summary of a run for terminals: a table by kind of lease, and the main figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOUR = 3_600
 _DAY = 86_400
 _NONE = "-"
 
-#: Columns of the table by kind: heading, attribute of ``LeaseCounts``, and whether it is shown even if it is 0.
+#: Columns of the table by kind: heading, attribute of ``LeaseCounts``, and whether to show it even if it is 0.
 _COLUMNS = (
     ("requested", "requested", True),
     ("accepted", "accepted", True),
@@ -31,7 +31,7 @@ _COLUMNS = (
 def print_summary(result: RunResult, console: Console | None = None) -> None:
     """Print the summary of a run: in colour on a terminal, else as plain ASCII.
 
-    :param console: where to, by default the standard output
+    :param console: console to print on, by default the standard output
     """
     console = console or Console()
     console.print(Text(_heading(result), style="bold"))
@@ -42,7 +42,7 @@ def print_summary(result: RunResult, console: Console | None = None) -> None:
 
 
 def readable_duration(seconds: float) -> str:
-    """A duration in the unit that suits it: ``45 s``, ``12.5 min``, ``3.2 h`` or ``30.9 days``."""
+    """Return a duration in a suitable unit: ``45 s``, ``12.5 min``, ``3.2 h`` or ``30.9 days``."""
     for unit, name in ((_DAY, "days"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:,.1f} {name}"

@@ -1,9 +1,9 @@
-"""A run as files for scripts and spreadsheets (haizea F90; Sotomayor 2010, appendix A.6).
+"""Result files of a run, for scripts and spreadsheets (haizea F90; Sotomayor 2010, appendix A.6).
 
-``leases.csv`` and ``summary.json`` are the project's own; ``perrun.csv``, ``perlease.csv``, ``utilization.csv``,
-``disk-usage.csv`` and the file of a rate sweep have the columns of Haizea's result files. CSV is UTF-8 with a header
-and lines that end in a line feed; a cell without a value is empty. Instants are whole seconds from the workload's
-zero. The same run gives the same bytes, but for ``wall_s`` and ``peak_rss_bytes`` in the summary.
+``leases.csv`` and ``summary.json`` are formats of this project. ``perrun.csv``, ``perlease.csv``, ``utilization.csv``,
+``disk-usage.csv`` and the file of a rate sweep have the columns of Haizea's result files. CSV files are UTF-8, with a
+header and lines that end in a line feed; a cell without a value is empty. Instants are whole seconds from the
+workload's zero. The same run gives the same bytes, except ``wall_s`` and ``peak_rss_bytes`` in the summary.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ LEASES_COLUMNS = (
     "reason",
 )
 
-# More digits than are meant, fewer than depend on the order of summation.
+# Decimals of numbers in files: more than are significant, but too few to depend on the order of summation.
 _DIGITS = 6
 
 
 def write_results(
     result: RunResult, directory: str | os.PathLike[str], attributes: Mapping[str, str] | None = None
 ) -> tuple[Path, ...]:
-    """Write all files of a run; each of them is complete or, if writing fails, as it was before.
+    """Write all files of a run. If writing fails, each file is either complete or unchanged.
 
-    :param directory: where to; it is created, with its parents, if it is missing
-    :param attributes: columns that say which run this is, in Haizea's files: values for ``COMMON_COLUMNS`` and, after
-        them in their order, any further ones such as ``utilization``, ``delta`` or ``tau``
+    :param directory: directory of the files; it is created, with its parents, if it is missing
+    :param attributes: columns that identify the run in Haizea's files: values for ``COMMON_COLUMNS``, followed by any
+        others, such as ``utilization``, ``delta`` or ``tau``, in their order
     :return: the files, ``summary.json`` last
     :raises InputFileError: the directory or a file cannot be written
     """
@@ -96,10 +96,10 @@ def write_results(
 
 
 def leases_csv(result: RunResult) -> str:
-    """One line a lease, in order of submission: what was asked for and what became of it.
+    """Return CSV with one line per lease, in order of submission: its request and its outcome.
 
-    ``start`` is the first second of the first run, ``end`` the instant at which the lease came to its final state, also
-    if it never ran. Durations are in s.
+    ``start`` is the first second of the first run. ``end`` is the instant at which the lease reached its final state,
+    even if it never ran. Durations are in s.
     """
     waits, slowdowns = metrics.waiting_times(result.leases), metrics.bounded_slowdowns(result.leases)
     return csv_text(
@@ -127,14 +127,14 @@ def leases_csv(result: RunResult) -> str:
 
 
 def perlease_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """Haizea's per-lease file (Sotomayor 2010, appendix A.6); see ``haizea_columns`` for the values."""
+    """Return Haizea's per-lease file (Sotomayor 2010, appendix A.6); see ``haizea_columns`` for the values."""
     rows = []
     for lease in result.leases:
         measured = {**haizea_columns.delays(lease), **haizea_columns.outcome(lease), **haizea_columns.price(lease)}
         values = {
             "lease_id": lease.lease_id,
             **lease.request.extras,
-            # Prices stand as they were quoted.
+            # Prices are exactly as they were quoted, not rounded.
             **{name: value if name == "Price" else rounded(value) for name, value in measured.items()},
         }
         rows.append([values.get(name) for name in PERLEASE_COLUMNS])
@@ -142,9 +142,9 @@ def perlease_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
 
 
 def perrun_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """Haizea's per-run file: one line (Sotomayor 2010, appendix A.6).
+    """Return Haizea's per-run file, which has one line (Sotomayor 2010, appendix A.6).
 
-    Revenues are money, not normalised, and empty if nothing has a price.
+    Revenues are not normalised, and empty if no lease has a price.
     """
     leases = result.leases
     values: dict[str, Cell] = {
@@ -158,7 +158,7 @@ def perrun_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
 
 
 def utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """Haizea's utilization file: a line for every change, with the time-weighted average since the run's zero."""
+    """Return Haizea's utilization file: a line per change, with the time-weighted average since the run's zero."""
     used = metrics.utilisation(result)
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
     rows = ((time, number(value), number(average)) for time, value, average in zip(*columns, strict=True))
@@ -166,9 +166,9 @@ def utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
 
 
 def average_utilization_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """Haizea's utilization file cut down to one line: where it stood at the last submission, and the final average.
+    """Return Haizea's utilization file with one line only: the value at the last submission, and the final average.
 
-    The average leaves out the ramp-up, as the dissertation's figures do (Sotomayor 2010, appendix A.6).
+    The average does not include the ramp-up, as in the dissertation's figures (Sotomayor 2010, appendix A.6).
     """
     used = metrics.utilisation(result)
     last = min(result.last_submission, result.end) - result.start
@@ -178,7 +178,7 @@ def average_utilization_csv(result: RunResult, attributes: Mapping[str, str]) ->
 
 
 def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
-    """MB that the fullest host uses for images, in the columns of Haizea's counters (haizea F85)."""
+    """Return the MB that images use on the fullest host, in the columns of Haizea's counters (haizea F85)."""
     instants, values = zip(*result.disk_usage, strict=True)
     used = StepFunction(np.array(instants, dtype=np.int64), np.array(values, dtype=np.float64), result.end)
     columns = (used.times.tolist(), used.values.tolist(), used.running_averages().tolist())
@@ -187,17 +187,17 @@ def disk_usage_csv(result: RunResult, attributes: Mapping[str, str]) -> str:
 
 
 def ratesweep_csv(swept: RateSweep, attributes: Mapping[str, str]) -> str:
-    """Haizea's file of a rate sweep: a line for every rate, with shares of all that users would pay (haizea F89)."""
+    """Return Haizea's file of a rate sweep: a line per rate, with shares of all that users would pay (haizea F89)."""
     columns = (swept.rates.tolist(), swept.earned.tolist(), swept.underpriced.tolist(), swept.rejected.tolist())
     rows = ([number(value) for value in row] for row in zip(*columns, strict=True))
     return labelled(attributes, RATESWEEP_COLUMNS, rows)
 
 
 def summary(result: RunResult) -> dict[str, Any]:
-    """The run in some numbers, as plain values; null where there is nothing to measure.
+    """Return a summary of the run as JSON values; null where nothing could be measured.
 
-    Waits and slowdowns are means of best-effort leases as in Sotomayor 2010, section 5.4.3; utilisation is the average
-    between ramp-up and last submission.
+    Waits and slowdowns are means over best-effort leases, as in Sotomayor 2010, section 5.4.3. The utilisation is the
+    average from the end of the ramp-up to the last submission.
     """
     total = metrics.count_leases(result.leases)
     measured = metrics.measurements(result.leases)
@@ -227,19 +227,19 @@ def summary(result: RunResult) -> dict[str, Any]:
 
 
 def summary_json(result: RunResult) -> str:
-    """``summary`` as JSON."""
+    """Return ``summary`` as JSON."""
     return json.dumps(summary(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def labelled(attributes: Mapping[str, str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A file of Haizea's schema: every line begins with what says which run it is about."""
+    """Return a CSV file in Haizea's layout, in which every line begins with the attributes that identify the run."""
     names = (*COMMON_COLUMNS, *(name for name in attributes if name not in COMMON_COLUMNS))
     labels = [attributes.get(name) for name in names]
     return csv_text((*names, *columns), ((*labels, *row) for row in rows))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A header and lines."""
+    """Return CSV with a header line and the rows."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -256,12 +256,12 @@ def _whole(value: float) -> int | None:
 
 
 def rounded(value: Cell) -> Cell:
-    """A value as it is written: fractions with a limited number of digits."""
+    """Return a value as it is written: fractions with a limited number of digits."""
     return number(value) if isinstance(value, float) else value
 
 
 def number(value: float) -> str | None:
-    """A number as it is written, none for what is not a number."""
+    """Return a number as it is written, or None for NaN."""
     return None if math.isnan(value) else np.format_float_positional(round(value, _DIGITS), trim="-")
 
 

@@ -1,4 +1,4 @@
-"""The database of a Blazar, read to take over what it keeps: its hosts, addresses and leases. Nothing is written there.
+"""Reading of Blazar's database, to import its hosts, floating IPs and leases. Nothing is written there.
 
-Knows Blazar's tables and nothing else; what becomes of the values is decided in ``service.blazar_import``.
+This package knows only Blazar's tables; ``service.blazar_import`` decides what is done with the values.
 """

@@ -1,4 +1,4 @@
-"""What a Blazar keeps: plain values. Instants are seconds since the epoch, UTC."""
+"""The contents of Blazar's database, as plain values. Instants are seconds since the epoch (UTC)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Inventory:
-    """How much of a resource class a host has (Placement's words)."""
+    """How much of a resource class a host has, in Placement's terms."""
 
     resource_class: str
     total: int
@@ -63,7 +63,7 @@ class BlazarFloatingIp:
 class BlazarReservation:
     """A reservation of a lease.
 
-    :ivar terms: columns of the table of its type; none if it has no row there
+    :ivar terms: columns of the table for its resource type; None if it has no row there
     :ivar hosts: id of the host of each allocation, in the order of the hosts
     :ivar floating_ips: id of the floating IP of each allocation
     """
@@ -84,9 +84,9 @@ class BlazarReservation:
 class BlazarLease:
     """A lease.
 
-    :ivar status: one of Blazar's words, such as ``PENDING``
-    :ivar before_end: when its owner is told that it ends soon, none if he is not
-    :ivar before_end_done: whether he has been told
+    :ivar status: status in Blazar, such as ``PENDING``
+    :ivar before_end: instant of the notification that the lease ends soon; None if there is none
+    :ivar before_end_done: whether that notification has been sent, or was tried
     """
 
     lease_id: str
@@ -109,8 +109,8 @@ class BlazarLease:
 class Contents:
     """Everything that is read.
 
-    :ivar private_properties: names of those properties of hosts that only administrators see
-    :ivar leases: all, also those that are over
+    :ivar private_properties: names of the properties of hosts that only administrators see
+    :ivar leases: all leases, including those that have ended
     """
 
     hosts: tuple[BlazarHost, ...]

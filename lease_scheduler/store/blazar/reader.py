@@ -1,4 +1,4 @@
-"""Reads all of a Blazar's database at one instant."""
+"""The reader of Blazar's database, which reads all of it as of one instant."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from lease_scheduler.store.blazar.contents import (
     Inventory,
 )
 
-#: The resource type whose properties are those of hosts.
+#: The resource type of hosts.
 _HOST = "physical:host"
 
-#: An owner who was told, or was tried to be told, is not told again.
+#: Statuses of events whose notification was sent or tried; it is not sent again.
 _TOLD = frozenset({"DONE", "ERROR"})
 
 _HOST_TERMS = ("count_range", "hypervisor_properties", "resource_properties", "before_end")
@@ -46,11 +46,12 @@ Rows = Mapping[str, list[RowMapping]]
 
 
 def read(url: str, field: str) -> Contents:
-    """All that a Blazar keeps.
+    """Return the contents of Blazar's database.
 
-    :param url: SQLAlchemy URL of its database
-    :param field: what its user calls the URL, for messages
-    :raises InvalidValueError: it is none, or does not answer, or is not that of a Blazar that is known here
+    :param url: SQLAlchemy URL of the database
+    :param field: name of the URL in error messages
+    :raises InvalidValueError: the URL is invalid, the database does not answer, or it does not have the tables of a
+        supported release of Blazar
     """
     with _connection(url, field) as connection:
         _check(connection, field)
@@ -69,11 +70,11 @@ def read(url: str, field: str) -> Contents:
 
 @contextmanager
 def _connection(url: str, field: str) -> Iterator[Connection]:
-    """A connection whose answers are all of the same instant."""
+    """Open a connection that reads everything as of one instant."""
     try:
         address = make_url(url)
         address.get_dialect().import_dbapi()
-        # One that cannot promise it, SQLite, lets nobody write meanwhile.
+        # SQLite does not have this isolation level.
         options = {} if address.get_backend_name() == "sqlite" else {"isolation_level": "REPEATABLE READ"}
         engine = create_engine(address, poolclass=NullPool, **options)
     except (ArgumentError, ImportError, ValueError) as error:
@@ -86,7 +87,10 @@ def _connection(url: str, field: str) -> Iterator[Connection]:
 
 
 def _check(connection: Connection, field: str) -> None:
-    """Refuse a database that is not laid out as it should be."""
+    """Check that a database has the tables of a supported release of Blazar.
+
+    :raises InvalidValueError: a table or column is missing, or rows are only marked as deleted
+    """
     found = inspect(connection)
     names = set(found.get_table_names())
     for table in tables.METADATA.sorted_tables:
@@ -104,7 +108,7 @@ def _check(connection: Connection, field: str) -> None:
 
 
 def _rows(connection: Connection, table: Table) -> list[RowMapping]:
-    """All rows, oldest first."""
+    """Return all rows of a table, oldest first."""
     return list(connection.execute(select(table).order_by(table.c.created_at, table.c.id)).mappings())
 
 
@@ -163,7 +167,7 @@ def _floating_ip(row: RowMapping) -> BlazarFloatingIp:
 
 
 def _reservations(connection: Connection) -> Mapping[str, list[BlazarReservation]]:
-    """The reservations by lease."""
+    """Return the reservations by lease id."""
     terms = _terms(connection)
     hosts = _by(_rows(connection, tables.HOST_ALLOCATIONS), "reservation_id")
     addresses = _by(_rows(connection, tables.FLOATING_IP_ALLOCATIONS), "reservation_id")
@@ -188,7 +192,7 @@ def _reservations(connection: Connection) -> Mapping[str, list[BlazarReservation
 
 
 def _terms(connection: Connection) -> dict[str, dict[str, Any]]:
-    """What was asked for, by reservation."""
+    """Return the requested terms by reservation id."""
     found: dict[str, dict[str, Any]] = {}
     for table, columns in ((tables.HOST_RESERVATIONS, _HOST_TERMS), (tables.INSTANCE_RESERVATIONS, _INSTANCE_TERMS)):
         for row in _rows(connection, table):
@@ -205,7 +209,7 @@ def _leases(connection: Connection, reservations: Mapping[str, list[BlazarReserv
     events = _by(_rows(connection, tables.EVENTS), "lease_id")
     found = []
     for row in _rows(connection, tables.LEASES):
-        # Events that a user added himself have neither time nor status, and Blazar does nothing with them.
+        # Events that users add through the API have neither time nor status, and Blazar ignores them.
         notices = [each for each in events.get(row["id"], ()) if each["event_type"] == "before_end_lease"]
         notice = next((each for each in reversed(notices) if each["time"] is not None and each["status"]), None)
         found.append(
@@ -230,7 +234,7 @@ def _leases(connection: Connection, reservations: Mapping[str, list[BlazarReserv
 
 
 def _sorted(host_ids: Iterable[str]) -> tuple[str, ...]:
-    """Ids of hosts in the order of their numbers."""
+    """Return ids of hosts in the order of their numbers."""
     return tuple(sorted(host_ids, key=lambda host_id: (len(host_id), host_id)))
 
 
@@ -239,5 +243,5 @@ def _instant(date: datetime | None) -> int | None:
 
 
 def _known_instant(date: datetime) -> int:
-    # Blazar keeps UTC and does not say so.
+    # Blazar stores UTC without a time zone.
     return int(date.replace(tzinfo=UTC).timestamp())

@@ -1,4 +1,7 @@
-"""The tables of Blazar 16 to 18, as far as they are read (``blazar/db/sqlalchemy/models.py`` there)."""
+"""The tables of Blazar 16 to 18 that are read, with the columns that are used.
+
+They correspond to Blazar's ``blazar/db/sqlalchemy/models.py``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ METADATA = MetaData()
 
 
 def _table(name: str, *columns: Column[object]) -> Table:
-    """A table with the columns that all of Blazar's have."""
+    """Return a table with the given columns and those that all tables of Blazar have."""
     common = (
         Column("id", String(36), primary_key=True),
         Column("created_at", DateTime),

@@ -1,4 +1,4 @@
-"""What the pool offers to leases, and how that has changed."""
+"""Capacity that the pool offers to leases, and its changes over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from lease_scheduler.store.sql.schema import CAPACITY_CHANGES, FLOATING_IPS, HOS
 
 
 def offered(connection: Connection, host_ids: Iterable[int], floating_ip_ids: Iterable[str]) -> Counter[str]:
-    """What some hosts and addresses offer together, by resource class, whether they are in service or not."""
+    """Return what some hosts and addresses offer together, by resource class.
+
+    Only reservable ones count, whether they are in service or not.
+    """
     found = Counter[str]()
     for chunk in chunks(list(host_ids)):
         of_hosts = select(HOSTS.c.capacity).where(HOSTS.c.reservable.is_(True), HOSTS.c.id.in_(chunk))
@@ -27,7 +30,7 @@ def offered(connection: Connection, host_ids: Iterable[int], floating_ip_ids: It
 
 
 def note(connection: Connection, instant: int, before: Counter[str], after: Counter[str]) -> None:
-    """Write down by how much what is offered has changed."""
+    """Record the change of the offered capacity at an instant, if there is one."""
     rows = [
         {"instant": instant, "resource_class": name, "change": after[name] - before[name]}
         for name in sorted(before | after)
@@ -38,14 +41,14 @@ def note(connection: Connection, instant: int, before: Counter[str], after: Coun
 
 
 def at(connection: Connection, instant: int) -> Counter[str]:
-    """What was offered at an instant, by resource class."""
+    """Return the capacity offered at an instant, by resource class."""
     columns = CAPACITY_CHANGES.c
     sums = select(columns.resource_class, func.sum(columns.change)).where(columns.instant <= instant)
     return Counter({name: int(amount) for name, amount in connection.execute(sums.group_by(columns.resource_class))})
 
 
 def changes(connection: Connection, start: int, end: int) -> list[tuple[int, str, int]]:
-    """Instants after ``start`` and before ``end``, in order, with a class and how much more of it there was then."""
+    """Return the changes after ``start`` and before ``end``, in order of time: (instant, resource class, change)."""
     columns = CAPACITY_CHANGES.c
     query = select(columns.instant, columns.resource_class, columns.change)
     query = query.where(columns.instant > start, columns.instant < end).order_by(columns.instant, columns.id)
@@ -53,11 +56,11 @@ def changes(connection: Connection, start: int, end: int) -> list[tuple[int, str
 
 
 def forget(connection: Connection, before: int) -> None:
-    """Keep of the changes before an instant only what they come to."""
+    """Replace the changes before an instant by their sums, one for each resource class."""
     is_old = CAPACITY_CHANGES.c.instant < before
     columns = (CAPACITY_CHANGES.c.resource_class, CAPACITY_CHANGES.c.change)
     there = Counter[str]()
-    # Locked, so that who does the same at the same time does not count them once more.
+    # Locked, so that another process that does the same does not add the sums a second time.
     for name, change in connection.execute(select(*columns).where(is_old).with_for_update()):
         there[name] += change
     connection.execute(delete(CAPACITY_CHANGES).where(is_old))

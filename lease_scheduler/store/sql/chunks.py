@@ -1,4 +1,4 @@
-"""Lists that are too long for one statement."""
+"""Splitting lists that are too long for one SQL statement."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _Key = TypeVar("_Key")
 
 
 def chunks(keys: list[_Key]) -> Iterator[list[_Key]]:
-    """The keys, as many at once as one statement takes."""
+    """Yield the keys in lists that are short enough for one statement."""
     return (keys[first : first + _SIZE] for first in range(0, len(keys), _SIZE))

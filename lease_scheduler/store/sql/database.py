@@ -9,9 +9,9 @@ from sqlalchemy import Engine, event
 
 
 def open_database(url: str, **options: Any) -> Engine:
-    """SQLAlchemy's engine for SQLite, MariaDB or PostgreSQL; oslo.db looks after errors and lost connections.
+    """Return SQLAlchemy's engine for SQLite, MariaDB or PostgreSQL; oslo.db handles errors and lost connections.
 
-    :param url: where the database is
+    :param url: SQLAlchemy URL of the database
     :param options: further options of oslo.db's ``[database]`` group
     """
     context = enginefacade.transaction_context()
@@ -23,7 +23,7 @@ def open_database(url: str, **options: Any) -> Engine:
 
 
 def _write_ahead(connection: Any, _: Any) -> None:
-    """Readers of the file are not held up by whoever writes, and writers wait for each other."""
+    """Let readers of an SQLite file proceed during a write, and let writers wait for each other for up to 30 s."""
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA busy_timeout = 30000")

@@ -1,4 +1,4 @@
-"""What an error of a database means for operators."""
+"""Database errors that an operator has to act on."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
-#: What is told where a database cannot write because its disk is full.
+#: Message for errors of a database that cannot write because its disk is full.
 FULL = "the disk of the database is full; nothing can be written until there is room again"
 
-#: Codes of SQLite: no room in the file of the database, and none to enlarge the one that its connections share.
+#: Error codes of SQLite: no room to enlarge the database file, or the shared-memory file of its connections.
 _FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
-#: Numbers of errors of MariaDB and MySQL: ER_DISK_FULL, ER_RECORD_FILE_FULL.
+#: Error numbers of MariaDB and MySQL: ER_DISK_FULL, ER_RECORD_FILE_FULL.
 _FULL_NUMBERS = frozenset({1021, 1114})
-#: Number of the error of the operating system in the text of other errors of theirs (ER_ERROR_ON_WRITE, ER_GET_ERRNO).
+#: The operating system's error number, in the text of their other errors (ER_ERROR_ON_WRITE, ER_GET_ERRNO).
 _FULL_TEXT = re.compile(rf"(?:Errcode: |[Ee]rror |errno: ){errno.ENOSPC}\b|No space left on device")
-#: SQLSTATE disk_full.
+#: PostgreSQL's SQLSTATE disk_full.
 _FULL_STATE = "53100"
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, says that a disk is full."""
+    """Return whether an error, or one of its causes, says that a disk is full."""
     return any(_says_full(each) for each in _chain(error))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and everything that led to it."""
+    """Yield the error and all its causes."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -1,4 +1,4 @@
-"""Bringing the tables up to date (Alembic)."""
+"""Migrating the tables to a revision (Alembic)."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Create the tables, or bring them to a revision; without effect if they are there already."""
+    """Create the tables or migrate them to a revision; do nothing if they have it already."""
     with engine.connect() as connection:
         command.upgrade(_config(connection), revision)
         connection.commit()
 
 
 def current(engine: Engine) -> str | None:
-    """The revision of the tables, none if there are none."""
+    """Return the revision of the tables, or None if there are no tables."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
 def newest() -> str:
-    """The revision that this version of the program needs."""
+    """Return the revision that this version of the program needs."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
     assert head is not None
     return head
 
 
 def differences(engine: Engine) -> list[str]:
-    """Where the tables differ from what the program expects; none if they are as they should be."""
+    """Return the differences between the tables and the schema; an empty list if there are none."""
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": False})
         return [str(difference) for difference in compare_metadata(context, METADATA)]

@@ -1,4 +1,4 @@
-"""Forgetting leases that were over long ago."""
+"""Purging leases that ended long ago."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from sqlalchemy import Engine, delete, func, select
 from lease_scheduler.store.sql import capacity
 from lease_scheduler.store.sql.schema import BREACHES, LEASES, REVENUE, USAGE
 
-#: Leases that are removed in one transaction, so that nobody waits for long.
+#: Leases removed in one transaction; few enough that other transactions do not wait long.
 _CHUNK = 500
 
 
 def count(database: Engine, before: int) -> int:
-    """How many leases ended before an instant."""
+    """Return the number of leases that ended before an instant."""
     with database.connect() as connection:
         return int(connection.execute(select(func.count()).where(LEASES.c.ended < before)).scalar_one())
 
 
 def purge(database: Engine, before: int) -> int:
-    """Forget the leases that ended before an instant, with their history, what they used, what was earned and what
-    was owed for terms that were not kept.
+    """Delete the leases that ended before an instant, with their history, usage, revenue and breaches.
 
-    :return: how many there were
+    :return: number of deleted leases
     """
     total = 0
     with database.begin() as connection:
@@ -36,6 +35,6 @@ def purge(database: Engine, before: int) -> int:
                 return total
             connection.execute(delete(BREACHES).where(BREACHES.c.lease_id.in_(ids)))
             connection.execute(delete(USAGE).where(USAGE.c.lease_id.in_(ids)))
-            # What else belongs to a lease goes with it.
+            # Their reservations, holdings and history go with them (ON DELETE CASCADE).
             connection.execute(delete(LEASES).where(LEASES.c.id.in_(ids)))
             total += len(ids)

@@ -1,4 +1,4 @@
-"""What the API shows, read straight from the database (see ``api.interfaces.Reader`` for the values)."""
+"""The reader of the API, which reads the database directly. ``api.interfaces.Reader`` describes the values."""
 
 from __future__ import annotations
 
@@ -49,16 +49,17 @@ _SORT_COLUMNS = {
     "project_id": LEASES.c.project_id,
 }
 
-#: Blazar's words for leases for which the cloud is at work -> what it does.
+#: Blazar's statuses of leases whose operation is in progress -> kind of the operation.
 _AT_WORK = {"STARTING": "start", "TERMINATING": "stop"}
 
 _EQUAL = ("project_id", "user_id", "name", "kind", "series_id", "maintenance")
 
 
 class SqlReader:
-    """Reads the database; any number of processes may.
+    """A reader of the database. Any number of processes may read at the same time.
 
     :param database: from ``open_database``
+    :param site: name of the site
     """
 
     def __init__(self, database: Engine, site: str = "default") -> None:
@@ -67,8 +68,9 @@ class SqlReader:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        """A connection to read with.
+        """Open a connection for reading.
 
+        :raises StoreFullError: the disk of the database is full
         :raises StoreUnavailableError: the database does not answer
         """
         try:
@@ -82,7 +84,10 @@ class SqlReader:
             raise StoreUnavailableError("the database does not answer") from error
 
     def problem(self) -> str | None:
-        """Return what is wrong with the database, or None; waits for it as long as that takes."""
+        """Return what is wrong with the database, or None. Wait for its answer without a limit.
+
+        :raises StoreUnavailableError: the database does not answer
+        """
         try:
             with self._connection() as connection:
                 connection.execute(select(1))
@@ -93,7 +98,10 @@ class SqlReader:
     # -- leases ----------------------------------------------------------------------------------------------
 
     def lease(self, lease_id: str, deleted: bool = False) -> Document | None:
-        """The view of one lease, none if there is none; a deleted one only if asked for."""
+        """Return the view of a lease, or None.
+
+        :param deleted: return the lease even if it is deleted
+        """
         query = select(LEASES).where(LEASES.c.id == lease_id)
         if not deleted:
             query = query.where(LEASES.c.deleted_at.is_(None))
@@ -108,14 +116,14 @@ class SqlReader:
         limit: int | None = None,
         marker: str | None = None,
     ) -> list[Document]:
-        """Views of leases (see ``api.interfaces.Reader.leases``)."""
+        """Return views of leases; see ``api.interfaces.Reader.leases``."""
         query = select(LEASES).where(*_conditions(filters))
         order = [(_SORT_COLUMNS[key], direction == "desc") for key, direction in sort]
         order.append((LEASES.c.sequence, False))
         with self._connection() as connection:
             if marker is not None:
                 query = query.where(_behind(connection, order, marker))
-            # NULL comes first or last depending on the database, unless one says so.
+            # Databases differ in whether NULL sorts first or last.
             for column, descending in order:
                 query = query.order_by(column.is_(None), column.desc() if descending else column.asc())
             if limit is not None:
@@ -138,7 +146,7 @@ class SqlReader:
         ]
 
     def history(self, lease_id: str) -> list[Document]:
-        """Every transition, earliest first."""
+        """Return the transitions of a lease, earliest first."""
         query = select(HISTORY).where(HISTORY.c.lease_id == lease_id).order_by(HISTORY.c.id)
         with self._connection() as connection:
             return [
@@ -149,11 +157,11 @@ class SqlReader:
     # -- hosts and addresses ---------------------------------------------------------------------------------
 
     def hosts(self) -> list[Document]:
-        """All hosts in the order of their numbers."""
+        """Return all hosts, ordered by id."""
         return self._hosts(select(HOSTS).order_by(HOSTS.c.id))
 
     def host(self, host_id: str) -> Document | None:
-        """One host, none if there is none."""
+        """Return the host with this id, or None."""
         if not host_id.isdigit() or len(host_id) > 9:
             return None
         found = self._hosts(select(HOSTS).where(HOSTS.c.id == int(host_id)))
@@ -171,7 +179,7 @@ class SqlReader:
         return [{**row, "id": str(row["id"]), "properties": properties[row["id"]]} for row in hosts]
 
     def host_properties(self) -> list[Document]:
-        """Every property that some host has, by name."""
+        """Return the properties of all hosts, ordered by name."""
         values: defaultdict[str, set[str]] = defaultdict(set)
         with self._connection() as connection:
             for row in connection.execute(select(HOST_PROPERTIES)).mappings():
@@ -185,19 +193,19 @@ class SqlReader:
         ]
 
     def floatingips(self) -> list[Document]:
-        """All addresses."""
+        """Return all floating IPs."""
         query = select(FLOATING_IPS).order_by(FLOATING_IPS.c.created_at, FLOATING_IPS.c.id)
         with self._connection() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def floatingip(self, floatingip_id: str) -> Document | None:
-        """One address, none if there is none."""
+        """Return the floating IP with this id, or None."""
         with self._connection() as connection:
             query = select(FLOATING_IPS).where(FLOATING_IPS.c.id == floatingip_id)
             row = connection.execute(query).mappings().one_or_none()
             return None if row is None else dict(row)
 
-    # -- who has what ----------------------------------------------------------------------------------------
+    # -- allocations -----------------------------------------------------------------------------------------
 
     def allocations(
         self,
@@ -206,7 +214,10 @@ class SqlReader:
         host_id: str | None = None,
         now: int = 0,
     ) -> list[Document]:
-        """Who has which host, one entry a host."""
+        """Return the reservations that hold each host, one entry per host.
+
+        :param now: without a lease or a reservation, leave out holdings that ended before this instant
+        """
         query = select(HOLDINGS, LEASES.c.sequence).join(LEASES).where(LEASES.c.deleted_at.is_(None))
         if lease_id is not None:
             query = query.where(HOLDINGS.c.lease_id == lease_id)
@@ -244,27 +255,30 @@ class SqlReader:
     # -- accounts --------------------------------------------------------------------------------------------
 
     def usage(self, project_id: str | None, start: int, end: int, now: int, step: int | None = None) -> list[Document]:
-        """What was occupied in ``[start, end)``, one entry per project, kind, phase and step; running leases to now."""
+        """Return what was occupied in ``[start, end)``, one entry per project, kind, phase and step.
+
+        Leases that still run count up to ``now``.
+        """
         with self._connection() as connection:
             return UsageReader(connection, project_id, start, end, step).usage(now)
 
     def revenue(self, project_id: str | None, start: int, end: int, step: int | None = None) -> list[Document]:
-        """What was earned and what was missed in ``[start, end)``, one entry per project and step."""
+        """Return earned and missed revenue in ``[start, end)``, one entry per project and step."""
         with self._connection() as connection:
             return UsageReader(connection, project_id, start, end, step).revenue()
 
     def delays(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """How long leases that were done in ``[start, end)`` had waited, one entry per project and kind."""
+        """Return the mean delays of leases that were done in ``[start, end)``, one entry per project and kind."""
         with self._connection() as connection:
             return UsageReader(connection, project_id, start, end).delays()
 
     def capacity(self, start: int, end: int, step: int | None = None) -> list[Document]:
-        """What the hosts that there are now could have been used for in ``[start, end)``, one entry per step."""
+        """Return the capacity that the pool offered in ``[start, end)``, one entry per step."""
         with self._connection() as connection:
             return UsageReader(connection, None, start, end, step).capacity()
 
     def penalties(self, project_id: str | None, start: int, end: int) -> list[Document]:
-        """Terms that turned out in ``[start, end)`` not to have been kept, one entry per project and kind."""
+        """Return the breaches recorded in ``[start, end)``, one entry per project and kind of breach."""
         wanted = select(
             BREACHES.c.project_id,
             BREACHES.c.kind,
@@ -280,7 +294,10 @@ class SqlReader:
             return [{**row, "node_seconds": int(row["node_seconds"])} for row in rows]
 
     def calendar(self, start: int, end: int, since_revision: int | None = None) -> Document:
-        """The calendar page's document, without ``now``."""
+        """Return the document of the calendar page, without ``now``.
+
+        :param since_revision: leave out what has not changed since this revision of the site
+        """
         touches = and_(
             or_(LEASES.c.planned_end.is_(None), LEASES.c.planned_end > start),
             or_(LEASES.c.planned_start.is_(None), LEASES.c.planned_start < end),
@@ -320,7 +337,7 @@ class SqlReader:
     # -- series ----------------------------------------------------------------------------------------------
 
     def series(self, project_id: str | None = None) -> list[Document]:
-        """Series that are not deleted."""
+        """Return the series that are not deleted."""
         query = select(SERIES).where(SERIES.c.deleted_at.is_(None)).order_by(SERIES.c.created_at, SERIES.c.id)
         if project_id is not None:
             query = query.where(SERIES.c.project_id == project_id)
@@ -328,7 +345,7 @@ class SqlReader:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def serie(self, series_id: str) -> Document | None:
-        """One of them, none if there is none."""
+        """Return the series with this id, or None."""
         with self._connection() as connection:
             query = select(SERIES).where(SERIES.c.id == series_id, SERIES.c.deleted_at.is_(None))
             row = connection.execute(query).mappings().one_or_none()
@@ -351,7 +368,7 @@ def _conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
 
 
 def _has_status(status: str) -> ColumnElement[bool]:
-    """The condition that a lease is where Blazar's word says."""
+    """Return the condition that a lease has a status of Blazar."""
     states = [state.value for state in states_of(status)]
     at_work = exists().where(OPERATIONS.c.lease_id == LEASES.c.id)
     condition: ColumnElement[bool] = LEASES.c.state.in_(states)
@@ -363,7 +380,12 @@ def _has_status(status: str) -> ColumnElement[bool]:
 
 
 def _behind(connection: Connection, order: list[tuple[Any, bool]], marker: str) -> ColumnElement[bool]:
-    """The condition that a lease comes behind the marker in the given order; none comes last."""
+    """Return the condition that a lease comes after the marker in an order; NULL comes last.
+
+    :param order: columns, each with whether it is descending
+    :param marker: id of a lease
+    :raises RefusedError: there is no lease with this id
+    """
     row = connection.execute(select(*(column for column, _ in order)).where(LEASES.c.id == marker)).one_or_none()
     if row is None:
         raise RefusedError(400, f"marker: there is no lease {marker}", "marker")
@@ -380,7 +402,11 @@ def _behind(connection: Connection, order: list[tuple[Any, bool]], marker: str) 
 
 
 def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any) -> defaultdict[str, list[Any]]:
-    """Rows of a table by their lease."""
+    """Return rows of a table, grouped by lease.
+
+    :param ids: ids of leases
+    :param order: column by which the rows of a lease are ordered
+    """
     grouped: defaultdict[str, list[Any]] = defaultdict(list)
     wanted = list(dict.fromkeys(ids))
     for first in range(0, len(wanted), _CHUNK):
@@ -391,7 +417,7 @@ def _grouped(connection: Connection, table: Any, ids: Iterable[str], order: Any)
 
 
 def _unit_names(connection: Connection, units: Collection[str]) -> dict[str, str]:
-    """Names of compute hosts and addresses by id.
+    """Return names of hosts and addresses of floating IPs, by id.
 
     :param units: ids; those of hosts are numbers
     """

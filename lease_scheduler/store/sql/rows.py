@@ -1,4 +1,4 @@
-"""Between the values of the model and rows of the tables."""
+"""Conversion between values of the model and rows of the tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KILL = "discard"
 
 
 def node_set_values(node_set: NodeSet) -> Values:
-    """A node set as JSON."""
+    """Return a node set as JSON."""
     values: Values = {
         "count": node_set.count,
         "resources": dict(node_set.resources),
@@ -51,7 +51,7 @@ def _boot(values: Sequence[Any]) -> Boot:
 
 
 def node_set(values: Mapping[str, Any]) -> NodeSet:
-    """A node set from JSON."""
+    """Return a node set from JSON."""
     hosts = values["hosts"]
     return NodeSet(
         values["count"],
@@ -64,7 +64,7 @@ def node_set(values: Mapping[str, Any]) -> NodeSet:
 
 
 def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
-    """The columns of a lease."""
+    """Return the columns of a lease."""
     request = lease.request
     held = lease.holdings
     columns = {
@@ -97,7 +97,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
         "updated_at": document.updated_at,
         "deleted_at": document.deleted_at,
     }
-    # A lease that is over keeps the interval that it had.
+    # A lease that has ended shows the interval from its actual start to its end.
     if held or not lease.is_final:
         columns["planned_start"] = min(r.start for r in held) if held else None
         columns["planned_end"] = max(r.run_end for r in held) if held else None
@@ -109,7 +109,7 @@ def lease_values(lease: Lease, document: LeaseDocument, units: Units) -> Values:
 
 
 def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
-    """A lease as the plan knows it."""
+    """Return a lease as the plan knows it."""
     request = LeaseRequest(
         lease_id=row["id"],
         kind=LeaseKind(row["kind"]),
@@ -143,7 +143,10 @@ def lease(row: Row, holdings: Iterable[Row], units: Units) -> Lease:
 
 
 def holding_values(lease_id: str, position: int, reservation: Holding, units: Units) -> Values:
-    """The columns of what a lease holds."""
+    """Return the columns of a holding.
+
+    :param position: index of the holding among those of the lease
+    """
     return {
         "lease_id": lease_id,
         "position": position,
@@ -158,7 +161,7 @@ def holding_values(lease_id: str, position: int, reservation: Holding, units: Un
 
 
 def holding(row: Row, units: Units) -> Holding:
-    """What a lease holds."""
+    """Return a holding."""
     return Holding(
         units.numbers(row["hosts"]),
         row["start"],
@@ -184,7 +187,7 @@ def _round(values: Mapping[str, Any], units: Units) -> MigrationRound:
 
 
 def document_reservations(document: LeaseDocument) -> list[Values]:
-    """The rows of a lease's reservations."""
+    """Return the rows of a lease's reservations."""
     return [
         {
             "id": reservation.reservation_id,
@@ -206,7 +209,7 @@ def document_reservations(document: LeaseDocument) -> list[Values]:
 
 
 def document(row: Row, reservations: Sequence[Row]) -> LeaseDocument:
-    """What a tenant said of a lease."""
+    """Return the document of a lease."""
     return LeaseDocument(
         lease_id=row["id"],
         created_at=row["created_at"],
@@ -236,7 +239,7 @@ def document(row: Row, reservations: Sequence[Row]) -> LeaseDocument:
 
 
 def intent_values(intent: Intent, units: Units) -> Values:
-    """The columns of an intent."""
+    """Return the columns of an intent."""
     operation = intent.operation
     if operation is None:
         return {
@@ -266,7 +269,7 @@ def intent_values(intent: Intent, units: Units) -> Values:
 
 
 def intent(row: Row, units: Units) -> Intent:
-    """An intent."""
+    """Return an intent."""
     if row["kind"] == _KILL:
         return Intent(row["id"], row["lease_id"], None, row["step"])
     operation = Operation(
@@ -283,7 +286,7 @@ def intent(row: Row, units: Units) -> Intent:
 
 
 def usage_values(record: UsageRecord, units: Units) -> Values:
-    """The columns of a usage record."""
+    """Return the columns of a usage record."""
     return {
         "lease_id": record.lease_id,
         "project_id": record.project_id,
@@ -298,7 +301,7 @@ def usage_values(record: UsageRecord, units: Units) -> Values:
 
 
 def revenue_values(record: RevenueRecord) -> Values:
-    """The columns of a record of what was earned or not."""
+    """Return the columns of a revenue record."""
     return {
         "lease_id": record.lease_id,
         "project_id": record.project_id,
@@ -310,7 +313,7 @@ def revenue_values(record: RevenueRecord) -> Values:
 
 
 def breach_values(record: BreachRecord) -> Values:
-    """The columns of a term that was not kept."""
+    """Return the columns of a breach."""
     breach = record.breach
     return {
         "lease_id": breach.lease_id,
@@ -324,12 +327,12 @@ def breach_values(record: BreachRecord) -> Values:
 
 
 def cached_image_values(cached: CachedImage, host_id: int) -> Values:
-    """The columns of an image in the cache of a host."""
+    """Return the columns of an image in the cache of a host."""
     return {"host_id": host_id, "image_id": cached.image_id, "used": cached.used}
 
 
 def cached_image(row: Row, units: Units) -> CachedImage:
-    """An image in the cache of a host."""
+    """Return an image in the cache of a host."""
     return CachedImage(units.number(str(row["host_id"])), row["image_id"], row["used"])
 
 
@@ -352,7 +355,7 @@ _HOST_COLUMNS = (
 
 
 def host_values(record: HostRecord) -> Values:
-    """The columns of a host."""
+    """Return the columns of a host."""
     return {
         "id": record.host_id,
         "capacity": dict(record.capacity),
@@ -363,7 +366,7 @@ def host_values(record: HostRecord) -> Values:
 
 
 def host(row: Row, properties: Mapping[str, str]) -> HostRecord:
-    """A host."""
+    """Return a host."""
     return HostRecord(
         host_id=row["id"],
         capacity=row["capacity"],
@@ -385,12 +388,12 @@ _FLOATING_IP_COLUMNS = (
 
 
 def floating_ip_values(record: FloatingIpRecord) -> Values:
-    """The columns of a floating IP."""
+    """Return the columns of a floating IP."""
     return {"id": record.floating_ip_id, **{name: getattr(record, name) for name in _FLOATING_IP_COLUMNS}}
 
 
 def floating_ip(row: Row) -> FloatingIpRecord:
-    """A floating IP."""
+    """Return a floating IP."""
     return FloatingIpRecord(floating_ip_id=row["id"], **{name: row[name] for name in _FLOATING_IP_COLUMNS})
 
 
@@ -398,7 +401,7 @@ _SERIES_COLUMNS = ("project_id", "user_id", "name", "rule", "planned_until", "cr
 
 
 def series_values(record: SeriesRecord) -> Values:
-    """The columns of a series."""
+    """Return the columns of a series."""
     return {
         "id": record.series_id,
         "template": dict(record.template),
@@ -407,5 +410,5 @@ def series_values(record: SeriesRecord) -> Values:
 
 
 def series(row: Row) -> SeriesRecord:
-    """A series."""
+    """Return a series."""
     return SeriesRecord(series_id=row["id"], template=row["template"], **{name: row[name] for name in _SERIES_COLUMNS})

@@ -1,4 +1,4 @@
-"""The tables. Instants and durations are whole seconds (UTC), hosts are named by their id as text."""
+"""The tables. Instants and durations are whole seconds (UTC); hosts are referred to by their id as text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ METADATA = MetaData(
     }
 )
 
-#: SQLite counts rows up by itself only where the column is a plain INTEGER.
+#: SQLite numbers rows by itself only in a column of type INTEGER.
 _SERIAL = BigInteger().with_variant(Integer, "sqlite")
 _ID = String(36)
 _KEYSTONE_ID = String(255)
@@ -74,7 +74,7 @@ LEASES = Table(
     Column("sequence", BigInteger, nullable=False, unique=True),
     Column("version", Integer, nullable=False),
     Column("revision", BigInteger, nullable=False, index=True),
-    # What the project says, and what else is an attribute.
+    # Attributes: terms and remarks of the project.
     *(Column(each.name, _type_of(each.kind), nullable=each.may_be_missing) for each in ATTRIBUTES),
     Column("kind", String(16), nullable=False),
     Column("submitted", BigInteger, nullable=False),
@@ -84,7 +84,7 @@ LEASES = Table(
     Column("before_end", BigInteger),
     Column("nodes", JSON, nullable=False),
     Column("servers", JSON, nullable=False),
-    # What has become of it.
+    # Progress of the lease.
     Column("state", String(32), nullable=False),
     Column("reason", Text, nullable=False),
     Column("before_end_done", Boolean, nullable=False),
@@ -93,18 +93,18 @@ LEASES = Table(
     Column("ended", BigInteger),
     Column("active_since", BigInteger),
     Column("saved_on", JSON),
-    # Until when it is held for its consumer, who has not accepted it yet.
+    # End of an offer that the project has not accepted yet.
     Column("offered_until", BigInteger),
-    # The lease that was asked for, of which this is one of several offers.
+    # The lease that was requested, if this is one of several offers made for it.
     Column("negotiation_id", _ID),
-    # What of the price was not given back when the lease became smaller.
+    # Part of the price that was not refunded when the lease was reduced.
     Column("retained", Double),
-    # Nodes that it does without, and since when.
+    # Number of nodes that the lease lacks, and since when.
     Column("missing_since", BigInteger),
     Column("missing_nodes", Integer),
-    # What the provider owes for terms that were not kept.
+    # Money that the provider owes for breaches.
     Column("penalties", Double),
-    # From the first instant that is planned for it, or was, until the last.
+    # Start and end as they are planned, or as they were.
     Column("planned_start", BigInteger),
     Column("planned_end", BigInteger),
     Column("created_at", BigInteger, nullable=False),
@@ -126,7 +126,7 @@ LEASE_RESERVATIONS = Table(
     Column("resource_id", _ID, nullable=False),
     Column("terms", JSON, nullable=False),
     Column("node_sets", Integer, nullable=False),
-    # VMs of the lease that are this reservation's: numbers first_node to first_node + node_count.
+    # The nodes of the lease from first_node up to, but excluding, first_node + node_count belong to this reservation.
     Column("first_node", Integer, nullable=False),
     Column("node_count", Integer, nullable=False),
     Column("missing_resources", Boolean, nullable=False),
@@ -135,7 +135,7 @@ LEASE_RESERVATIONS = Table(
     Column("updated_at", BigInteger),
 )
 
-#: What a lease holds now and later.
+#: Present and planned holdings of a lease.
 HOLDINGS = Table(
     "holdings",
     METADATA,
@@ -151,7 +151,7 @@ HOLDINGS = Table(
     Index(None, "end"),
 )
 
-#: Intents: what the cloud has been told to do and has not reported back. ``step`` is the next one to be done.
+#: Intents that are not completed. ``step`` is the number of the next step.
 OPERATIONS = Table(
     "operations",
     METADATA,
@@ -179,7 +179,7 @@ HISTORY = Table(
     Column("reason", Text, nullable=False),
 )
 
-#: What leases really occupied, for accounting: whole intervals that are over.
+#: What leases actually occupied, for accounting. Only finished intervals have a row.
 USAGE = Table(
     "usage_records",
     METADATA,
@@ -197,7 +197,7 @@ USAGE = Table(
     Index(None, "end"),
 )
 
-#: What policies have learnt, for example about a project. The family is that of ``policy.loader``.
+#: State that policies have learnt, for example about a project. ``policy.loader`` defines the families.
 POLICY_STATE = Table(
     "policy_state",
     METADATA,
@@ -207,7 +207,7 @@ POLICY_STATE = Table(
     Column("state", JSON, nullable=False),
 )
 
-#: What was earned and what was not, for accounting; also of requests that never became leases.
+#: Earned and missed revenue, for accounting. Requests that did not become leases have rows too.
 REVENUE = Table(
     "revenue_records",
     METADATA,
@@ -222,7 +222,7 @@ REVENUE = Table(
     Index(None, "instant"),
 )
 
-#: Terms of leases that were not kept, with what the provider owes for that.
+#: Terms that the provider did not keep, with the penalties.
 BREACHES = Table(
     "breaches",
     METADATA,
@@ -238,7 +238,7 @@ BREACHES = Table(
     Index(None, "instant"),
 )
 
-#: How many seconds later than planned operations were completed, the last ones of every kind.
+#: Seconds by which operations were completed later than planned: the most recent values of each kind.
 LATENESS = Table(
     "operation_lateness",
     METADATA,
@@ -263,14 +263,14 @@ HOSTS = Table(
     Column("max_unit", JSON, nullable=False),
     Column("traits", JSON, nullable=False),
     Column("reservable", Boolean, nullable=False),
-    # Until when a host that is out of service is thought to be so.
+    # Expected end of an outage of the host.
     Column("out_until", BigInteger),
     Column("trust_id", _KEYSTONE_ID),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger),
 )
 
-#: By how much what hosts and addresses of the pool offer together has changed, whether they are in service or not.
+#: Changes of the capacity that the reservable hosts and addresses offer together, in service or not.
 CAPACITY_CHANGES = Table(
     "capacity_changes",
     METADATA,
@@ -280,13 +280,13 @@ CAPACITY_CHANGES = Table(
     Column("change", BigInteger, nullable=False),
 )
 
-#: Disk images in the caches of hosts, as far as it is known or thought to be so.
+#: Disk images that are known or assumed to be in the caches of hosts.
 CACHED_IMAGES = Table(
     "cached_images",
     METADATA,
     Column("host_id", Integer, ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("image_id", _KEYSTONE_ID, primary_key=True),
-    # When a server used it last, or it was brought there.
+    # Instant at which a server last used the image, or at which it was transferred to the host.
     Column("used", BigInteger, nullable=False),
 )
 
@@ -319,7 +319,7 @@ FLOATING_IPS = Table(
     UniqueConstraint("floating_ip_address"),
 )
 
-#: Leases that repeat by a rule; each occurrence is a lease of its own.
+#: Series: rules by which leases repeat. Each occurrence is a lease of its own.
 SERIES = Table(
     "series",
     METADATA,
@@ -329,13 +329,13 @@ SERIES = Table(
     Column("name", String(255), nullable=False),
     Column("rule", Text, nullable=False),
     Column("template", JSON, nullable=False),
-    # Occurrences up to this instant are leases, or were refused.
+    # Occurrences up to this instant have been requested; each became a lease or was refused.
     Column("planned_until", BigInteger, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("deleted_at", BigInteger),
 )
 
-#: Notifications that wait to be sent; written with the change that they tell of.
+#: Notifications to be sent; written in the same transaction as the change that they report.
 OUTBOX = Table(
     "outbox",
     METADATA,

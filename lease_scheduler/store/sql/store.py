@@ -1,4 +1,4 @@
-"""The one writer of a site: an engine that has taken it over, until another one does."""
+"""The store of an engine: the only writer of a site, until another engine takes over."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from lease_scheduler.store.sql.schema import (
 
 
 class SqlStore:
-    """Writes what an engine decides, each time in one transaction.
+    """A database that an engine writes, one transaction for each step.
 
-    Every transaction first renews the claim on the site by its fencing number, which locks the site's row; so an engine
-    that was deposed can write nothing, and two that contend come one after the other.
+    Every transaction first renews the claim on the site by its fencing number, which locks the site's row. So an engine
+    that was deposed cannot write, and transactions of competing engines are serialised.
 
     :param database: from ``open_database``
     :param site: name of the site
@@ -60,8 +60,10 @@ class SqlStore:
     # -- taking over -------------------------------------------------------------------------------------
 
     def take_over(self, engine_name: str, now: int) -> int:
-        """Become the writer of the site; whoever was it before can write nothing any more.
+        """Become the writer of the site. The previous writer can write nothing from then on.
 
+        :param engine_name: name of the engine, for operators
+        :param now: first value of the clock of a new site
         :return: the new fencing number
         """
         try:
@@ -71,7 +73,7 @@ class SqlStore:
                     connection.execute(insert(SITES).values(name=self._site, **values))
                 self._read_claim(connection)
         except (DBDuplicateEntry, IntegrityError):
-            # Somebody else made the row in between.
+            # Another engine has inserted the row in between.
             with self._database.begin() as connection:
                 self._bump_epoch(connection, engine_name)
                 self._read_claim(connection)
@@ -86,7 +88,7 @@ class SqlStore:
         self._epoch, self._revision = row["epoch"], row["revision"]
 
     def load(self) -> Snapshot:
-        """Everything that is live, as the last transaction left it.
+        """Return everything that an engine needs to continue, as the last transaction left it.
 
         :raises DeposedError: another engine has taken over
         """
@@ -111,7 +113,7 @@ class SqlStore:
         )
         self.units = Units([*(str(host.host_id) for host in hosts), *(ip.floating_ip_id for ip in floating_ips)])
         live = LEASES.c.ended.is_(None) & LEASES.c.deleted_at.is_(None)
-        # What is over may not be out of the cloud yet.
+        # Leases that have ended may still have operations in progress.
         leaving = ~live & LEASES.c.id.in_(select(OPERATIONS.c.lease_id))
         lease_rows = connection.execute(select(LEASES).where(live).order_by(LEASES.c.sequence)).mappings().all()
         held: defaultdict[str, list[rows.Row]] = defaultdict(list)
@@ -155,7 +157,10 @@ class SqlStore:
         )
 
     def _claim(self, connection: Connection, revision: int, **values: Any) -> None:
-        """Renew the claim; first in every transaction, so that SQLite gives the lock for writing at once."""
+        """Renew the claim on the site.
+
+        This must be the first statement of a transaction, so that SQLite takes the write lock at once.
+        """
         mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
         if connection.execute(update(SITES).where(mine).values(revision=revision, **values)).rowcount != 1:
             raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
@@ -163,9 +168,9 @@ class SqlStore:
     # -- writing -----------------------------------------------------------------------------------------
 
     def commit(self, changes: StoreChanges) -> int:
-        """Write everything in one transaction.
+        """Write all changes in one transaction.
 
-        :return: the revision of the site afterwards
+        :return: the new revision of the site
         :raises DeposedError: another engine has taken over; nothing was written
         """
         revision = self._revision + 1
@@ -220,7 +225,7 @@ class SqlStore:
             )
 
     def _write_cached_images(self, connection: Connection, changes: StoreChanges) -> None:
-        """What is known of the caches of hosts; nothing is kept of those that have left the pool."""
+        """Write which images hosts have in their caches, except for hosts that have left the pool."""
         ids = {number: int(self.units.id(number)) for number, _ in changes.cached_images}
         present: set[int] = set()
         for chunk in chunks(list(ids.values())):
@@ -235,7 +240,10 @@ class SqlStore:
                 connection.execute(insert(CACHED_IMAGES).values(rows.cached_image_values(cached, host_id)))
 
     def _write_leases(self, connection: Connection, changes: StoreChanges, revision: int) -> dict[str, int]:
-        """Insert or update leases with all that belongs to them; the versions that they have then."""
+        """Insert or update leases with their holdings and reservations.
+
+        :return: the new versions by lease id
+        """
         new, known, versions = [], [], {}
         for lease_id, lease in changes.leases.items():
             values = rows.lease_values(lease, changes.documents[lease_id], self.units)
@@ -253,7 +261,7 @@ class SqlStore:
             where = (LEASES.c.id == bindparam("the_id")) & (LEASES.c.version == bindparam("the_version"))
             result = connection.execute(update(LEASES).where(where).values(columns), known)
             if self._database.dialect.supports_sane_multi_rowcount and result.rowcount != len(known):
-                raise DeposedError("a lease was changed by somebody else")
+                raise DeposedError("a lease was changed by another engine")
         for chunk in chunks([values["the_id"] for values in known]):
             connection.execute(delete(HOLDINGS).where(HOLDINGS.c.lease_id.in_(chunk)))
             connection.execute(delete(LEASE_RESERVATIONS).where(LEASE_RESERVATIONS.c.lease_id.in_(chunk)))
@@ -323,9 +331,9 @@ class SqlStore:
                 connection.execute(insert(SERIES).values(values_of_series))
 
     def record_steps(self, reached: Iterable[tuple[int, int]]) -> None:
-        """Note to which step intents have come.
+        """Record the progress of intents.
 
-        :param reached: (intent id, number of its next step)
+        :param reached: (id of the intent, number of its next step)
         :raises DeposedError: another engine has taken over; nothing was written
         """
         with self._database.begin() as connection:
@@ -335,7 +343,7 @@ class SqlStore:
             connection.execute(update(OPERATIONS).where(where).values(step=bindparam("the_step")), values)
 
     def _lock(self, connection: Connection, **values: Any) -> None:
-        """Lock the site's row, changing nothing but the values given."""
+        """Lock the site's row and change only the values given."""
         mine = (SITES.c.name == self._site) & (SITES.c.epoch == self._epoch)
         if connection.execute(update(SITES).where(mine).values(epoch=self._epoch, **values)).rowcount != 1:
             raise DeposedError(f"another engine has taken over site {self._site}; epoch {self._epoch} is past")
@@ -345,26 +353,26 @@ class SqlStore:
         return epoch == self._epoch
 
     def is_mine(self) -> bool:
-        """Whether no other engine has taken over."""
+        """Return whether no other engine has taken over."""
         with self._database.connect() as connection:
             return self._is_mine(connection)
 
     def read_clock(self) -> int | None:
-        """The time when the last transaction was written, none if there was none."""
+        """Return the stored time, or None if the site is new."""
         with self._database.connect() as connection:
             return connection.execute(select(SITES.c.clock).where(SITES.c.name == self._site)).scalar()
 
     def write_clock(self, now: int) -> None:
-        """Keep the time: for clocks that do not follow the real one, and as a sign of life.
+        """Store the time, for clocks that do not follow the real one, and as a sign of life.
 
         :raises DeposedError: another engine has taken over
         """
-        # Nothing but the time: this may come from another thread than the one that writes transactions.
+        # The revision is left alone, because another thread than the one that commits changes may call this.
         with self._database.begin() as connection:
             self._lock(connection, clock=now)
 
     def sign_of_life(self) -> tuple[int, int, int] | None:
-        """What changes as long as some engine leads; none if none ever did."""
+        """Return values that keep changing while an engine leads, or None if none has ever led."""
         columns = (SITES.c.epoch, SITES.c.revision, SITES.c.clock)
         with self._database.connect() as connection:
             row = connection.execute(select(*columns).where(SITES.c.name == self._site)).first()
@@ -375,9 +383,10 @@ class SqlStore:
     def waiting_messages(
         self, limit: int = 500, *, for_filters: bool = False, after: int = 0
     ) -> list[tuple[int, Message]]:
-        """Messages that wait to be sent, oldest first, with their ids.
+        """Return messages that wait to be sent, oldest first, with their ids.
 
-        :param for_filters: those for filters of leases, not notifications
+        :param limit: maximum number of messages to return
+        :param for_filters: return messages to lease filters instead of notifications
         :param after: id of the message after which to begin
         """
         ours = OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
@@ -387,19 +396,19 @@ class SqlStore:
             return [(row["id"], Message(row["event_type"], row["payload"])) for row in found]
 
     def count_messages(self) -> int:
-        """How many notifications wait to be sent."""
+        """Return the number of notifications that wait to be sent."""
         wanted = ~OUTBOX.c.event_type.startswith(FOR_FILTERS, autoescape=True)
         with self._database.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(OUTBOX).where(wanted)).scalar_one())
 
     def forget_messages(self, ids: Iterable[int]) -> None:
-        """Notifications that have been sent."""
+        """Delete messages that have been sent."""
         with self._database.begin() as connection:
             for chunk in chunks(list(ids)):
                 connection.execute(delete(OUTBOX).where(OUTBOX.c.id.in_(chunk)))
 
     def of_leases_that_are_over(self, ids: Iterable[str]) -> frozenset[str]:
-        """Which of these ids are those of trusts or reservations whose leases are over."""
+        """Return those of the ids that belong to trusts or reservations whose leases have all ended."""
         over = LEASES.c.ended.is_not(None)
         found: set[str] = set()
         with self._database.connect() as connection:
@@ -412,19 +421,19 @@ class SqlStore:
         return frozenset(found)
 
     def has_lease(self, lease_id: str) -> bool:
-        """Whether there is or was a lease of that id, as it is written down."""
+        """Return whether the database has a lease with this id, live or ended."""
         with self._database.connect() as connection:
             return connection.execute(select(LEASES.c.id).where(LEASES.c.id == lease_id)).first() is not None
 
     def request_digest(self, lease_id: str) -> str | None:
-        """Return what tells the request of a lease from any other, or None if its client did not choose its id."""
+        """Return the digest of the request for a lease, or None if the client did not choose the id of the lease."""
         with self._database.connect() as connection:
             return connection.execute(select(LEASES.c.request_digest).where(LEASES.c.id == lease_id)).scalar()
 
     def unaccepted_seconds(self, project_id: str, since: int) -> int:
-        """Return for how long offers were held that a project did not accept, of those that ended since an instant.
+        """Return for how many seconds a project's unaccepted offers were held; only offers that ended after ``since``.
 
-        A lease that was rejected for its price was held for no time.
+        A lease that was rejected for its price counts as 0 s.
         """
         seconds = select(func.sum(LEASES.c.ended - LEASES.c.submitted)).where(
             LEASES.c.project_id == project_id,
@@ -435,7 +444,7 @@ class SqlStore:
             return int(connection.execute(seconds).scalar() or 0)
 
     def version(self, lease_id: str) -> int | None:
-        """The version of a live lease."""
+        """Return the version of a live lease, or None."""
         return self._versions.get(lease_id)
 
     @property
@@ -445,7 +454,7 @@ class SqlStore:
 
 
 def _learnt(connection: Connection) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return what policies have learnt, by (family, name of the policy) and subject."""
+    """Return the state that policies have learnt, by (family, name of the policy) and subject."""
     found: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(select(POLICY_STATE)).mappings():
         found[row["family"], row["policy"]][row["subject"]] = row["state"]

@@ -1,7 +1,7 @@
-"""What projects occupied and what was earned from them, added up by the database.
+"""Accounts of usage, revenue, delays and capacity, summed by the database.
 
-A year may have a million records, so only sums leave the database: one for each pair of steps in which intervals begin
-and end, and each size of lease.
+A year may have a million records, so only sums leave the database. Intervals are grouped by the steps in which they
+begin and end, and by the size of the lease.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from lease_scheduler.store.sql.schema import HOLDINGS, HOSTS, LEASES, REVENUE, U
 
 
 class UsageReader:
-    """Reads accounts of ``[start, end)``.
+    """Reader of accounts for ``[start, end)``.
 
-    :param project_id: of this project, none for all
-    :param step: seconds of a step, none for one step; steps begin at multiples of it since the epoch, the first one at
-        ``start``
+    :param project_id: project to report; None for all projects
+    :param step: length of a step in seconds; None for a single step. Steps begin at its multiples since the epoch,
+        the first one at ``start``.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class UsageReader:
         self._project_id = project_id
         self._start = start
         self._end = end
-        # Long enough for all to be one step.
+        # A step of this length covers the whole interval.
         self._step = end + 1 if step is None else step
 
     # -- usage -------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ class UsageReader:
     def usage(self, now: int) -> list[Document]:
         """See ``api.interfaces.Reader.usage``."""
         found: dict[tuple[str, str, str, int], Document] = {}
-        # Many are of one size.
+        # Many leases have the same size, so each distinct text is parsed once.
         known: dict[str, Mapping[str, int]] = {}
         for row in self._sums():
             resources = known.get(row.resources)
@@ -60,7 +60,7 @@ class UsageReader:
         return list(found.values())
 
     def _sums(self) -> Iterable[Any]:
-        """The intervals that are over, added up where they have steps and size in common."""
+        """Return finished intervals, summed where project, kind, phase, size and steps are the same."""
         rows = self._intervals()
         keys = [rows.c[name] for name in ("project_id", "kind", "phase", "nodes", "resources", "first", "last")]
         query = select(
@@ -73,9 +73,9 @@ class UsageReader:
         return self._connection.execute(query.group_by(*keys))
 
     def _intervals(self) -> Subquery:
-        """The part of each interval that lies within, with the beginnings of its first and its last step.
+        """Select the part of each interval within ``[start, end)``, with the beginnings of its first and last step.
 
-        Remainders are exact on every database, quotients are not.
+        Steps are computed with remainders, which are exact in every database; quotients are not.
         """
         begin = case((USAGE.c.start < self._start, literal(self._start)), else_=USAGE.c.start)
         finish = case((USAGE.c.end > self._end, literal(self._end)), else_=USAGE.c.end)
@@ -101,7 +101,7 @@ class UsageReader:
         return instant - instant % literal(self._step)
 
     def _parts(self, row: Any) -> Iterator[tuple[int, int]]:
-        """Beginning of each step -> seconds of the intervals in it."""
+        """Yield each step of a sum of intervals: (beginning, seconds of the intervals in it)."""
         if row.first == row.last:
             yield self._beginning(row.first), int(row.total)
             return
@@ -121,7 +121,7 @@ class UsageReader:
         return max(self._start, step)
 
     def _running(self) -> Iterator[tuple[str, str, int, int, Mapping[str, int]]]:
-        """Leases that run now: project, kind, since when, nodes and what they hold."""
+        """Yield the leases that run now: (project, kind, running since, number of nodes, resources of all nodes)."""
         of_host = {str(row.id): row.capacity for row in self._connection.execute(select(HOSTS.c.id, HOSTS.c.capacity))}
         running = select(LEASES, HOLDINGS.c.hosts).join(HOLDINGS, HOLDINGS.c.lease_id == LEASES.c.id)
         running = running.where(LEASES.c.active_since.is_not(None), HOLDINGS.c.position == 0)
@@ -139,7 +139,7 @@ class UsageReader:
     def revenue(self) -> list[Document]:
         """See ``api.interfaces.Reader.revenue``."""
         price = func.coalesce(REVENUE.c.price, 0.0)
-        # What is missed is what would have been paid at most, or the price if that is all that is known.
+        # A missed request is worth the most that the project would have paid, or its price if that is not known.
         worth = func.coalesce(REVENUE.c.max_price, REVENUE.c.price, 0.0)
         clamped = case((REVENUE.c.instant < self._start, literal(self._start)), else_=REVENUE.c.instant)
         records = select(
@@ -213,7 +213,7 @@ class UsageReader:
 
 
 def _mean(value: Any, kind: str) -> float | None:
-    """An average, none for reservations: when they begin is their consumer's choice."""
+    """Return an average, or None for reservations, whose start the project chooses."""
     return None if value is None or kind == LeaseKind.RESERVATION.value else float(value)
 
 

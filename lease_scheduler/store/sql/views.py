@@ -1,4 +1,4 @@
-"""Rows of the tables as the API shows them."""
+"""Views of table rows, as the API shows them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,22 @@ Row = Mapping[str, Any]
 def lease(
     row: Any, reservations: Sequence[Any], holdings: Sequence[Any], operations: Sequence[Any], names: Mapping[str, str]
 ) -> Document:
-    """The view of a lease (the keys: ``api.views.lease``)."""
+    """Return the view of a lease; ``api.views.lease`` lists the keys.
+
+    :param row: row of the lease
+    :param reservations: rows of its reservations, by position
+    :param holdings: rows of its holdings, by position
+    :param operations: rows of its operations, oldest first
+    :param names: names of hosts and addresses by id
+    """
     held = [_holding(holding) for holding in holdings]
     hosts = held[0]["hosts"] if held else []
     start, end = row["planned_start"], row["planned_end"]
     if start is None and row["kind"] == "reservation":
         start = row["requested_start"]
     if row["kind"] == "reservation" and row["requested_start"] is not None:
-        # A reservation's interval is what was promised, also when it began late or never began; one that is ended early
-        # ends when it is told to, though its servers may take a while to be gone.
+        # The interval of a reservation is what was promised, even if it started late or never. A reservation that is
+        # ended early shows the instant of that request, although its servers may take longer to stop.
         start = row["requested_start"]
         is_stopping = bool(operations) and operations[-1]["kind"] == OperationKind.STOP.value
         if row["ended"] is not None and row["ended"] > start:
@@ -68,7 +75,7 @@ def lease(
 
 
 def breach(row: Any) -> Document:
-    """A term of a lease that was not kept."""
+    """Return the view of a breach."""
     return {key: row[key] for key in ("kind", "instant", "seconds", "node_seconds", "penalty")}
 
 
@@ -100,7 +107,7 @@ def _reservation(row: Any, lease_row: Any, hosts: Sequence[str], names: Mapping[
 
 
 def calendar_host(row: Any) -> Document:
-    """A host on the calendar page."""
+    """Return the view of a host on the calendar page."""
     state = "up" if row["reservable"] else "disabled"
     if row["out_until"] is not None:
         state = "down"
@@ -114,7 +121,10 @@ def calendar_host(row: Any) -> Document:
 
 
 def calendar_lease(row: Any, holdings: Sequence[Any], past: Sequence[Any], queue_position: int | None) -> Document:
-    """A lease on the calendar page."""
+    """Return the view of a lease on the calendar page.
+
+    :param queue_position: place in the queue, from 1 on; None if the lease is not queued
+    """
     is_endless = row["duration"] == UNLIMITED and LeaseState(row["state"]) not in FINAL_STATES
     return {
         "id": row["id"],

@@ -201,7 +201,7 @@ def test_a_lease_that_can_never_have_a_place_ends_with_the_run(make_world: MakeW
     assert world["1"].state in (LeaseState.QUEUED, LeaseState.READY)
     world.run._end_stranded()
     assert (world["1"].state, world["2"].state) == (LeaseState.CANCELLED, LeaseState.DONE)
-    assert world["1"].reason == "still without a place when nothing was left to happen"
+    assert world["1"].reason == "still without a place when no events were left"
 
 
 def test_what_is_shelved_survives_its_host(make_world: MakeWorld) -> None:

@@ -72,7 +72,7 @@ def test_a_file_goes_before_a_shipped_name(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(InvalidValueError, match="none is shipped as 't40'; known are blue1, t10, t20, t30"):
+    with pytest.raises(InvalidValueError, match="there is no shipped workload 't40'; known are blue1, t10, t20, t30"):
         shipped_path("t40")
     with pytest.raises(InputFileError, match="t40: cannot be read"):
         load_workload("t40")

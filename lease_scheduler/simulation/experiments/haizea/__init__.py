@@ -1,1 +1,1 @@
-"""The experiments of Sotomayor 2010 (Haizea)."""
+"""The experiments of Haizea's dissertation (Sotomayor 2010)."""

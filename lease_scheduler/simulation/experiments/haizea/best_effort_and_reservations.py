@@ -1,6 +1,6 @@
-"""Best-effort leases with reservations on top, images predeployed (Sotomayor 2010, section 5.4; haizea E1).
+"""Runs with best-effort leases and reservations, images predeployed (Sotomayor 2010, section 5.4; haizea E1).
 
-BLUE1 on 144 hosts, with one of 72 sets of reservations or none, under three configurations.
+The workload is BLUE1 on 144 hosts, with one of 72 sets of reservations or none. There are three configurations.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ LOADS = (5, 10, 15, 20, 25, 30)
 HOURS = (1, 2, 3, 4)
 SIZES = ("small", "medium", "large")
 
-#: The sets of 2008 in the folder of workload logs.
+#: Archive with the sets of 2008, in the folder of workload logs.
 SET_ARCHIVE = "haizea/blue-injected-leases.tar.gz"
 _OLD_SIZES = {"small": "1small", "medium": "2medium", "large": "3large"}
 
 
 def set_name(load: int, hours: int, size: str) -> str:
-    """Name of one of the 72 sets of reservations."""
+    """Return the name of one of the 72 sets of reservations."""
     return f"U{load}_N{size}_D{hours}h"
 
 
@@ -49,11 +49,11 @@ def set_name(load: int, hours: int, size: str) -> str:
 class ReservationCase:
     """One run of BLUE1.
 
-    :ivar reservations: name of a set, or none
-    :ivar source: ``generated`` by us, or ``2008``: the author's files of that year
-    :ivar seed: of the generator
+    :ivar reservations: name of a set of reservations; None for no reservations
+    :ivar source: ``generated`` for our sets, or ``2008`` for the author's files of that year
+    :ivar seed: seed of the generator
     :ivar configuration: one of ``CONFIGURATIONS``
-    :ivar by_lease: whether waits and slowdowns of the single leases are wanted
+    :ivar by_lease: whether the outcome includes waits and slowdowns of single leases
     """
 
     reservations: str | None
@@ -85,7 +85,10 @@ class ReservationCase:
 
 
 def run_settings(configuration: str) -> RunSettings:
-    """What section 5.4 sets: 50 MB/s, 1000 Mb/s, aggressive backfilling, and the author's timing of preemptions."""
+    """Return the settings of section 5.4: 50 MB/s, 1000 Mb/s, aggressive backfilling, preemptions timed as in Haizea.
+
+    :param configuration: one of ``CONFIGURATIONS``
+    """
     return RunSettings(
         planning=PlanningOptions(
             suspension=Suspension.NONE if configuration == "NOVM-NOSR" else Suspension.ALL,
@@ -99,7 +102,10 @@ def run_settings(configuration: str) -> RunSettings:
 
 
 def overheads(configuration: str) -> OverheadOptions:
-    """What virtual machines cost best-effort leases."""
+    """Return the overheads of virtual machines for best-effort leases.
+
+    :param configuration: one of ``CONFIGURATIONS``
+    """
     if not configuration.startswith("VM-"):
         return OverheadOptions()
     return OverheadOptions(
@@ -111,7 +117,7 @@ def overheads(configuration: str) -> OverheadOptions:
 
 
 def figures(result: RunResult) -> dict[str, Any]:
-    """What is compared with the dissertation, as JSON values."""
+    """Return the figures that are compared with the dissertation, as JSON values."""
     measured = metrics.measurements(result.leases)
     reservations = [lease for lease in result.leases if lease.kind is LeaseKind.RESERVATION]
     return {
@@ -137,7 +143,7 @@ def _by_lease(result: RunResult) -> dict[str, Any]:
 
 
 def data_folder() -> Path | None:
-    """The folder of workload logs that cannot be shipped, none if ``LEASE_SCHEDULER_DATA`` does not name one."""
+    """Return the folder of workload logs, which cannot be shipped; None if ``LEASE_SCHEDULER_DATA`` names no folder."""
     folder = os.environ.get("LEASE_SCHEDULER_DATA")
     return Path(folder) if folder and Path(folder).is_dir() else None
 
@@ -153,9 +159,10 @@ def _archive(path: Path) -> dict[str, bytes]:
 
 
 def read_set_of_2008(name: str) -> Workload:
-    """One of the author's own sets of reservations, whose intervals scatter by an hour.
+    """Return one of the author's sets of reservations of 2008, whose intervals scatter by an hour.
 
-    :raises InvalidValueError: the folder of workload logs is not there
+    :param name: name of the set, as in ``set_name``
+    :raises InvalidValueError: ``LEASE_SCHEDULER_DATA`` does not name the folder of workload logs
     """
     folder = data_folder()
     if folder is None:

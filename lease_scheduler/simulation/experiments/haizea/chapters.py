@@ -1,4 +1,4 @@
-"""The chapters of Haizea's dissertation that can be repeated, as data (Sotomayor 2010)."""
+"""The chapters of Haizea's dissertation whose experiments can be repeated (Sotomayor 2010)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CHAPTERS: Mapping[str, Chapter] = {
     "haizea-8": haizea_8,
 }
 
-#: Repetitions that no chapter of the dissertation has.
+#: Further experiments, which are not in the dissertation.
 FURTHER: Mapping[str, Chapter] = {"haizea-2008": haizea_2008}
 
-#: Family of runs, and the log that it is about -> CPU seconds without reservations, and what each reservation adds.
-#: From the journal of the complete set of 2026 on a busy machine; what counts are the ratios.
+#: Class of case and log, or None -> CPU seconds without reservations, and CPU seconds that each reservation adds.
+#: Measured in the complete set of 2026 on a busy machine; only the ratios matter.
 _COSTS = {
     ("ReservationCase", None): (8.0, 0.004),
     ("ImageCase", None): (17.0, 0.01),
@@ -38,12 +38,12 @@ _COSTS = {
     ("RateSweepCase", "DS"): (0.2, 0.0),
 }
 
-#: The same for a run of any other family.
+#: The same for other cases.
 _OTHER_COST = (12.0, 0.0)
 
 
 def forecast(case: Case) -> float:
-    """CPU seconds that a run will take, roughly."""
+    """Return roughly how many CPU seconds a run takes."""
     fixed, each = _COSTS.get((type(case).__name__, getattr(case, "trace", None)), _OTHER_COST)
     reservations = getattr(case, "reservations", None)
     return fixed if reservations is None else fixed + each * _expected_count(reservations)
@@ -51,14 +51,14 @@ def forecast(case: Case) -> float:
 
 @cache
 def _expected_count(reservations: str) -> float:
-    """How many reservations a set has, about."""
+    """Return the approximate number of reservations in a set."""
     laws = preset_by_name(reservations)
     one = (laws.nodes_min + laws.nodes_max) / 2 * laws.duration
     return laws.utilisation * laws.hosts * laws.span / one
 
 
 def inputs() -> list[Path]:
-    """The files that the runs read: what is shipped, and the logs of the folder of workload logs if that is there."""
+    """Return the files that the runs read: shipped ones, and those that exist in the folder of workload logs."""
     folder = data_folder()
     logs = [] if folder is None else [folder / SET_ARCHIVE, *(folder / trace.file for trace in TRACES.values())]
     return [shipped_path("blue1"), *(log for log in logs if log.is_file())]

@@ -1,4 +1,4 @@
-"""What has to come out of ``deadlines``: table 5.2 and figure 5.12 (Sotomayor 2010, section 5.5; haizea.md 5.2)."""
+"""Checks of ``deadlines``: table 5.2 and figure 5.12 (Sotomayor 2010, section 5.5; haizea E2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lease_scheduler.simulation.experiments.haizea.deadlines import DEADLINES, M
 
 Outcomes = Mapping[str, Outcome]
 
-#: Criterion -> trace -> row -> accepted in the dissertation by mode, and out of how many.
+#: Criterion -> trace -> row -> number of accepted leases in the dissertation for each mode, and number of all.
 _TABLE: dict[str, dict[str, dict[tuple[str, str], tuple[int, int, int, int]]]] = {
     "slack": {
         "BLUE2": {
@@ -39,20 +39,19 @@ _TABLE: dict[str, dict[str, dict[tuple[str, str], tuple[int, int, int, int]]]] =
     },
 }
 
-#: Criterion -> trace -> accepted share in % for LATE/TIGHT: (no preemption, with preemption) as (least, most).
+#: Criterion -> trace -> bands of the accepted share for LATE/TIGHT, in %: without preemption, with preemption.
 _SHARES = {
     "slack": {"BLUE2": ((47, 57), (70, 83)), "DS": ((33, 46), (50, 62))},
     "wait": {"BLUE2": ((72, 80), (84, 93)), "DS": ((50, 62), (64, 75))},
 }
 
-#: Number of tight leases that the laws of the annotations lead to: criterion -> trace -> row.
+#: Criterion -> trace -> for each row, the expected number of tight leases by the laws of the annotations.
 _EXPECTED = {
     "slack": {"BLUE2": (1161, 214, 24), "DS": (2231, 482, 51)},
     "wait": {"BLUE2": (3409, 884, 97), "DS": (3460, 813, 87)},
 }
 
-#: Figure 5.12 as an independent repetition gave it: trace -> start -> utilisation for TIGHT, UNIFORM, LOOSE, without
-#: preemption.
+#: Figure 5.12 in an independent repetition without preemption: trace -> start -> utilisation for TIGHT, UNIFORM, LOOSE.
 _UTILISATION = {
     "BLUE2": {"EARLY": (0.61, 0.70, 0.75), "UNIFORM": (0.59, 0.69, 0.73), "LATE": (0.59, 0.67, 0.71)},
     "DS": {"EARLY": (0.41, 0.48, 0.51), "UNIFORM": (0.37, 0.45, 0.47), "LATE": (0.36, 0.42, 0.47)},
@@ -63,7 +62,7 @@ _MANY = 400
 
 
 def cases(seed: int) -> list[DeadlineCase]:
-    """All runs: the grid of figure 5.12 in three modes, with and without the last step of the algorithm."""
+    """Return all runs: the grid of figure 5.12 in three modes, with and without the last step of the algorithm."""
     return [
         DeadlineCase(trace, start, deadline, mode, seed, least_slack_first)
         for least_slack_first in (True, False)
@@ -75,9 +74,9 @@ def cases(seed: int) -> list[DeadlineCase]:
 
 
 def table_checks(outcomes: Outcomes, seed: int, *, least_slack_first: bool) -> list[Check]:
-    """E2.2: table 5.2.
+    """Check table 5.2 (E2.2).
 
-    The dissertation's algorithm has the least-slack-first step; the runs from which the bands were taken did without.
+    The dissertation's algorithm includes the least-slack-first step; the runs that the bands are based on do not.
     """
     checks = []
     for criterion, traces in _TABLE.items():
@@ -117,7 +116,7 @@ def _row_checks(
 def utilisation(
     outcomes: Outcomes, seed: int, trace: str, mode: str, *, least_slack_first: bool = True
 ) -> dict[tuple[str, str], float]:
-    """Figure 5.12: (start, deadline) -> mean utilisation."""
+    """Return the values of figure 5.12: (start, deadline) -> mean utilisation."""
     return {
         (start, deadline): outcomes[DeadlineCase(trace, start, deadline, mode, seed, least_slack_first).name][
             "utilisation"
@@ -128,7 +127,7 @@ def utilisation(
 
 
 def utilisation_checks(outcomes: Outcomes, seed: int, *, least_slack_first: bool) -> list[Check]:
-    """E2.1: figure 5.12. What stands as thesis is the independent repetition; the figure itself gives no numbers."""
+    """Check figure 5.12 (E2.1) against an independent repetition, because the figure itself gives no numbers."""
     checks = []
     for trace, starts in _UTILISATION.items():
         ours = {mode: utilisation(outcomes, seed, trace, mode, least_slack_first=least_slack_first) for mode in MODES}

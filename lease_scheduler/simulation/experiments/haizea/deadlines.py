@@ -1,10 +1,10 @@
-"""Deadline leases only (Sotomayor 2010, section 5.5; haizea E2).
+"""Runs with deadline leases only (Sotomayor 2010, section 5.5; haizea E2).
 
-BLUE2 on 144 hosts and DS on 164, every request with a start delay and a deadline, under three modes of preemption.
-Both logs are read from the folder of workload logs, because they cannot be shipped.
+The workloads are BLUE2 on 144 hosts and DS on 164. Every request has a start delay and a deadline. There are three
+modes of preemption. Both logs are read from the folder of workload logs, because they cannot be shipped.
 
-The same runs are those of section 8.3 under strategy MAXIMUM (haizea E6): nobody turns a price down there, so that the
-schedule does not depend on what users would pay, and one run serves all laws of users' rates.
+Section 8.3 has the same runs under strategy MAXIMUM (haizea E6). With MAXIMUM all users accept their prices, so the
+schedule does not depend on the users' rates, and one run gives the results for all laws of rates.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from lease_scheduler.simulation.workload import Workload
 
 MODES = ("no preemption", "without suspension", "with suspension")
 
-#: Law of the start delay by its name in the dissertation.
+#: Name in the dissertation -> law of the start delay.
 STARTS = {"EARLY": "pareto", "UNIFORM": "uniform", "LATE": "invpareto"}
-#: Law of the longest wait by its name in the dissertation.
+#: Name in the dissertation -> law of the longest wait.
 DEADLINES = {"TIGHT": "pareto", "UNIFORM": "uniform", "LOOSE": "invpareto"}
 
-#: Law of the users' rates by its name in section 8.3.
+#: Name in section 8.3 -> law of the users' rates.
 USERS = {"CHEAP": "pareto", "CONSTANT": "constant", "UNIFORM": "uniform", "RICH": "invpareto"}
 
-#: Seconds at the beginning that do not count for the utilisation: 5 % of a month.
+#: Seconds at the beginning that the utilisation leaves out: 5 % of a month.
 RAMP_UP = 129_600
 
 _MONTH = 30 * 86_400
-#: A fifth of the longest wait, the bound of the second criterion for a tight deadline.
+#: Bound of the second criterion for a tight deadline, in seconds: a fifth of the longest wait.
 _TIGHT_WAIT = 120_960
 _TIGHT_SLACK = 2
 
@@ -56,8 +56,7 @@ class _Trace:
     hosts: int
 
 
-#: The windows of the logs (workload notes of the documentation); queues of DS in the numbering of the current
-#: version of the log.
+#: The windows of the logs. The numbers of the queues of DS are those in the current version of the log.
 TRACES = {
     "BLUE2": _Trace("windows/BLUE2.swf.gz", 70_154_553, frozenset({1, 2, 3, 4}), 144),
     "DS": _Trace("windows/DS.swf.gz", 4_293_741, frozenset({2, 3}), 164),
@@ -72,8 +71,8 @@ class DeadlineCase:
     :ivar start: a key of ``STARTS``
     :ivar deadline: a key of ``DEADLINES``
     :ivar mode: one of ``MODES``
-    :ivar seed: of the annotations
-    :ivar least_slack_first: whether the last step of the algorithm is taken
+    :ivar seed: seed of the annotations
+    :ivar least_slack_first: whether the algorithm includes its last step
     """
 
     trace: str
@@ -110,7 +109,7 @@ class DeadlineCase:
         }
 
     def _worth(self, workload: Workload, leases: Sequence[Lease]) -> dict[str, float]:
-        """Money that the leases are worth to their users, in all and of those that were done or rejected, by law."""
+        """Return what leases are worth to their users by law of rates: all leases, those done and those rejected."""
         states = {lease.lease_id: lease.state for lease in leases}
         worth = {}
         for users in USERS:
@@ -123,9 +122,10 @@ class DeadlineCase:
 
 
 def run_settings(mode: str, *, least_slack_first: bool = True) -> RunSettings:
-    """What section 5.5 sets: 64 MB/s, and the author's timing of preemptions.
+    """Return the settings of section 5.5: 64 MB/s, and preemptions timed as in Haizea.
 
     :param mode: one of ``MODES``
+    :param least_slack_first: whether the algorithm includes its last step
     """
     return RunSettings(
         planning=PlanningOptions(
@@ -143,11 +143,12 @@ def run_settings(mode: str, *, least_slack_first: bool = True) -> RunSettings:
 
 
 def annotated(workload: Workload, start: str, deadline: str, seed: int, users: str | None = None) -> Workload:
-    """A workload with starts, deadlines and, if asked for, users' rates.
+    """Return a workload with random starts, deadlines and, unless ``users`` is None, users' rates.
 
     :param start: a key of ``STARTS``
     :param deadline: a key of ``DEADLINES``
-    :param users: a key of ``USERS``; starts and deadlines are the same whichever it is
+    :param seed: seed of the annotations
+    :param users: a key of ``USERS``, which does not affect starts and deadlines
     """
     law = None if users is None else USERS[users]
     annotations = generate_deadline_annotations(workload, STARTS[start], DEADLINES[deadline], seed, law)
@@ -155,9 +156,10 @@ def annotated(workload: Workload, start: str, deadline: str, seed: int, users: s
 
 
 def read_trace(name: str) -> Workload:
-    """One of the two months.
+    """Return the month of a log as a workload.
 
-    :raises InvalidValueError: the folder of workload logs is not there
+    :param name: a key of ``TRACES``
+    :raises InvalidValueError: ``LEASE_SCHEDULER_DATA`` does not name the folder of workload logs
     """
     trace = TRACES[name]
     folder = data_folder()
@@ -173,14 +175,14 @@ def _accepted(leases: list[Lease] | tuple[Lease, ...]) -> int:
 
 
 def _slack_is_tight(lease: Lease) -> bool:
-    """The longest wait is at most twice the duration: the criterion that fits the counts of table 5.2 (a)."""
+    """Return whether the longest wait is at most twice the duration, which fits the counts of table 5.2 (a)."""
     request = lease.request
     assert request.deadline is not None and request.start is not None
     return request.deadline - request.start - request.duration <= _TIGHT_SLACK * request.duration
 
 
 def _wait_is_tight(lease: Lease) -> bool:
-    """Longest wait and duration together are at most 20 % of a week: the criterion that fits table 5.2 (b)."""
+    """Return whether longest wait plus duration is at most 20 % of a week, which fits the counts of table 5.2 (b)."""
     request = lease.request
     assert request.deadline is not None and request.start is not None
     return request.deadline - request.start <= _TIGHT_WAIT

@@ -1,6 +1,6 @@
-"""Chapter 5 of Haizea's dissertation with its author's own reservations, his files of 2008 (Sotomayor 2010, 5.4).
+"""Chapter 5 of Haizea's dissertation with the author's sets of reservations of 2008 (Sotomayor 2010, section 5.4).
 
-They scatter differently from the sets of the dissertation, which were made anew in 2010, so no band is set for them.
+The dissertation used new sets, made in 2010. Those of 2008 scatter differently, so there are no bands for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEFT_OUT = "Left out, as LEASE_SCHEDULER_DATA names no folder: everything, beca
 
 
 def cases(*, extent: Extent) -> list[Case]:
-    """Every run; none without the folder of workload logs. See ``chapters.Chapter``."""
+    """Return all runs, or none without the folder of workload logs; see ``paper.Chapter``."""
     if data_folder() is None:
         return []
     table = reservation_checks.cases_of_2008()
@@ -31,7 +31,7 @@ def cases(*, extent: Extent) -> list[Case]:
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-    """Print every figure and write CSV files and a plot; see ``chapters.Chapter``."""
+    """Print every figure, and write CSV files and a plot; see ``paper.Chapter``."""
     if data_folder() is None:
         return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
     groups = {"Table 5.1 with the sets of 2008": reservation_checks.checks_of_2008(outcomes)}

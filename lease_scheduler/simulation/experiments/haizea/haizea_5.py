@@ -1,4 +1,4 @@
-"""Chapter 5 of Haizea's dissertation, whole: runs, checks, tables and figures (Sotomayor 2010; haizea E1 and E2)."""
+"""Chapter 5 of Haizea's dissertation: runs, checks, tables and figures (Sotomayor 2010; haizea E1 and E2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lease_scheduler.simulation.reports.plots import plot_against, plot_all_best
 _SEEDS = (1, 2, 3, 4)
 _DEADLINE_SEED = 1
 
-#: Figure -> quantity on the abscissa and measure, each with its column, its scale and what stands at the axis.
+#: Figure -> column, divisor and label of the abscissas, then of the ordinates.
 _SHAPES = {
     "fig-5.3-wait-over-duration": ("duration_s", 3600, "requested duration (h)", "wait_s", 3600, "waiting time (h)"),
     "fig-5.4-slowdown-over-duration": ("duration_s", 3600, "requested duration (h)", "slowdown", 1, "bounded slowdown"),
@@ -31,9 +31,9 @@ _SHAPES = {
 
 
 def cases(*, extent: Extent) -> list[Case]:
-    """Every run; see ``chapters.Chapter``.
+    """Return all runs; see ``paper.Chapter``.
 
-    Without the folder of workload logs, the parts that need logs which cannot be shipped are left out, and said to be.
+    Without the folder of workload logs, runs that need logs which cannot be shipped are left out; the report says so.
     """
     found: list[Case] = [*reservation_checks.table_cases(extent.seeds(_SEEDS))]
     if extent.is_whole:
@@ -44,7 +44,7 @@ def cases(*, extent: Extent) -> list[Case]:
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     seeds, has_logs = extent.seeds(_SEEDS), _has_logs(extent)
     groups = _checks(outcomes, seeds, extent=extent, has_logs=has_logs)
     left_out = ""

@@ -17,13 +17,13 @@ _SEEDS = (1, 2, 3, 4)
 
 
 def cases(*, extent: Extent) -> list[Case]:
-    """Every run; see ``chapters.Chapter``."""
+    """Return all runs; see ``paper.Chapter``."""
     table = image_checks.cases(extent.seeds(_SEEDS))
     return list(dict.fromkeys([*table, *(image_checks.grid_cases() if extent.is_whole else [])]))
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     seeds = extent.seeds(_SEEDS)
     groups = {
         "Table 6.1 (E3), mean over seeds": image_checks.table_checks(outcomes, seeds),

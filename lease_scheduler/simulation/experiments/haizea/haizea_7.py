@@ -18,13 +18,13 @@ _SEEDS = (1, 2, 3, 4)
 
 
 def cases(*, extent: Extent) -> list[Case]:
-    """Every run; see ``chapters.Chapter``."""
+    """Return all runs; see ``paper.Chapter``."""
     table = suspension_checks.table_cases(extent.seeds(_SEEDS))
     return list(dict.fromkeys([*table, *(suspension_checks.grid_cases() if extent.is_whole else [])]))
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     groups = {"Table 7.1 (E5), mean over seeds": suspension_checks.table_checks(outcomes, extent.seeds(_SEEDS))}
     if extent.is_whole:
         groups["Figures 7.4 and 7.5 as numbers (E5)"] = suspension_checks.grid_checks(outcomes)

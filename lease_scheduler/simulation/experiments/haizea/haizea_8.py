@@ -26,7 +26,7 @@ _FIGURES = {"BLUE2": ("8.1", "8.3"), "DS": ("8.2", "8.4")}
 
 
 def cases(*, extent: Extent) -> list[Case]:
-    """Every run; none without the folder of workload logs. See ``chapters.Chapter``."""
+    """Return all runs, or none without the folder of workload logs; see ``paper.Chapter``."""
     if data_folder() is None:
         return []
     early = pricing_checks.cases(extent.seeds(_SEEDS))
@@ -34,7 +34,7 @@ def cases(*, extent: Extent) -> list[Case]:
 
 
 def report(outcomes: Mapping[str, Outcome], directory: Path, *, extent: Extent, console: Console) -> int:
-    """Print every check and write CSV files and plots; see ``chapters.Chapter``."""
+    """Print every check, and write CSV files and plots; see ``paper.Chapter``."""
     if data_folder() is None:
         return write_report({}, [], outcomes, directory, console, _LEFT_OUT)
     seeds = extent.seeds(_SEEDS)

@@ -1,7 +1,6 @@
-"""What has to come out of ``image_transfers``: table 6.1 and figures 6.1 to 6.2.
+"""Checks of ``image_transfers``: table 6.1 and figures 6.1 to 6.2 (Sotomayor 2010, section 6.4; haizea E3).
 
-Thesis: Sotomayor 2010, section 6.4. Bands are ratios to images that are predeployed (haizea.md 5.3); they are not
-fitted to our figures.
+The bands are for ratios to runs with predeployed images; they are not fitted to our figures.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _TABLE: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "VM-REUSE-SKEWED-BW100": ((5.13, 9.98, 24.96), (23.07, 43.83, 118.64)),
 }
 
-#: Row -> band of its wait over that of images that are predeployed.
+#: Row -> band of its wait divided by the wait with predeployed images.
 _WAIT_RATIOS = {"VM-MULT": (0.9, 1.25), "VM-MULT-BW100": (1.6, 2.6), "VM-REUSE-UNIFORM-BW100": (0.9, 1.5)}
 
 _FAST_ROWS = ("VM-PREDEPLOY", *CONFIGURATIONS)
@@ -50,17 +49,20 @@ Outcomes = Mapping[str, Outcome]
 
 
 def cases(seeds: Sequence[int]) -> list[ReservationCase | ImageCase]:
-    """Every run of table 6.1."""
+    """Return the runs for table 6.1."""
     return [_case(row, reservations, seed) for reservations in TABLE_SETS.values() for row in _TABLE for seed in seeds]
 
 
 def grid_cases() -> list[ReservationCase | ImageCase]:
-    """Runs for figure 6.2: the 72 sets of reservations at 1000 Mb/s."""
+    """Return the runs for figure 6.2: the 72 sets of reservations at 1000 Mb/s."""
     return [_case(row, set_name(*cell), 1) for cell in _GRID for row in _FAST_ROWS]
 
 
 def grid_ratios(outcomes: Outcomes) -> dict[str, dict[tuple[int, int, str], float]]:
-    """Figure 6.2: row -> (load, hours, size) -> time for all best-effort leases over the baseline of chapter 5."""
+    """Return the values of figure 6.2.
+
+    :return: row -> (load, hours, size) -> time for all best-effort leases divided by the baseline of chapter 5
+    """
     return {
         row: {
             cell: float(outcomes[_case(row, set_name(*cell), 1).name]["all_best_effort_s"]) / BASELINE for cell in _GRID
@@ -70,7 +72,7 @@ def grid_ratios(outcomes: Outcomes) -> dict[str, dict[tuple[int, int, str], floa
 
 
 def grid_checks(outcomes: Outcomes) -> list[Check]:
-    """Figure 6.2: at 1000 Mb/s neither transfers nor reuse matter for the time that everything takes."""
+    """Check figure 6.2: at 1000 Mb/s, neither transfers nor reuse change the time for all best-effort leases."""
     ratios = grid_ratios(outcomes)
     spreads = [max(ratios[row][cell] for row in ratios) / min(ratios[row][cell] for row in ratios) for cell in _GRID]
     note = "largest over smallest configuration"
@@ -88,7 +90,7 @@ def _case(row: str, reservations: str, seed: int) -> ReservationCase | ImageCase
 
 
 def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """Table 6.1, row by row; what is judged are the ratios of ``ratio_checks``."""
+    """Return the rows of table 6.1 without bands; ``ratio_checks`` has the bands."""
     return [
         Check(
             f"{label} {row}: {measure}",
@@ -104,7 +106,7 @@ def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def ratio_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """What the text says of table 6.1: how bandwidth and reuse compare with images that are everywhere."""
+    """Check the statements about table 6.1: the effects of bandwidth and reuse, relative to predeployed images."""
     checks = []
     for position, (label, reservations) in enumerate(TABLE_SETS.items()):
         for row, (low, high) in _WAIT_RATIOS.items():
@@ -127,7 +129,7 @@ def _order_checks(
     index: int,
     position: int,
 ) -> list[Check]:
-    """At 100 Mb/s skewed reuse is not worse than uniform reuse, and that not worse than none."""
+    """Check that at 100 Mb/s skewed reuse is not worse than uniform reuse, and uniform reuse not worse than none."""
     order = ("VM-REUSE-SKEWED-BW100", "VM-REUSE-UNIFORM-BW100", "VM-MULT-BW100")
     checks = []
     for better, worse in pairwise(order):
@@ -145,7 +147,10 @@ def _order_checks(
 
 
 def promise_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """No reservation waits for its image; transfers become fewer with reuse; the time for everything stays the same."""
+    """Check that no reservation starts late for its image, and how reuse affects transfers and the total time.
+
+    With reuse there are fewer transfers, and the time for all best-effort leases stays the same.
+    """
     checks = []
     for label, reservations in TABLE_SETS.items():
         late = [
@@ -167,7 +172,11 @@ def promise_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def bars(outcomes: Outcomes, seeds: Sequence[int], column: str, divisor: float) -> dict[str, dict[str, float]]:
-    """Table 6.1 as a picture: set -> row -> mean over the seeds."""
+    """Return the bars of a plot of table 6.1: set -> row -> mean over the seeds.
+
+    :param column: key of the measure in an outcome
+    :param divisor: divisor of the values, for their unit
+    """
     return {
         label: {row: _mean(_values(outcomes, row, reservations, seeds, column)) / divisor for row in _TABLE}
         for label, reservations in TABLE_SETS.items()

@@ -1,7 +1,7 @@
-"""Best-effort leases with reservations on top whose images are brought to hosts (Sotomayor 2010, section 6.4; haizea
-E3).
+"""Runs with best-effort leases, reservations and image transfers (Sotomayor 2010, section 6.4; haizea E3).
 
-BLUE1 on 144 hosts as in section 5.4. Every lease has one of 40 images of 4 GB; one repository sends them by multicast.
+The workload is BLUE1 on 144 hosts, as in section 5.4. Every lease has one of 40 images of 4 GB, which a repository
+sends to hosts by multicast.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lease_scheduler.simulation.overheads import apply_overheads
 from lease_scheduler.simulation.run import Run
 from lease_scheduler.simulation.shipped import load_workload
 
-#: Configuration -> (which law images follow, what becomes of them).
+#: Configuration -> (law of images, reuse of images).
 CONFIGURATIONS = {
     "VM-MULT": ("uniform", Reuse.NONE),
     "VM-REUSE-UNIFORM": ("uniform", Reuse.IMAGE_CACHES),
@@ -32,14 +32,15 @@ CONFIGURATIONS = {
 
 BANDWIDTHS = (1000, 100)
 
-#: What the configuration without transfers is called in ``best_effort_and_reservations``. The dissertation's runs had
-#: the overheads of the author's programs from chapter 5.4 on.
+#: Name of the configuration without transfers in ``best_effort_and_reservations``. It has the overheads of Haizea's
+#: program, which the dissertation's runs have from section 5.4 on.
 PREDEPLOYED = "VM-PREDEPLOY (legacy)"
 
-#: MB of images that a host keeps: five of them. It is not in the dissertation, but in the author's configuration files.
+#: Size of the image cache of a host in MB: five images. The value is from Haizea's configuration files, not from the
+#: dissertation.
 _CACHE_MB = 20_480
 
-#: Counts of a run that are of interest here.
+#: Counters of a run that the outcome includes.
 _COUNTERS = ("image_transfers", "transferred_images", "shared_images", "reused_images", "evicted_images", "migrations")
 
 
@@ -47,11 +48,11 @@ _COUNTERS = ("image_transfers", "transferred_images", "shared_images", "reused_i
 class ImageCase:
     """One run of BLUE1 with images.
 
-    :ivar reservations: name of a set, or none
-    :ivar seed: of the generators of reservations and images
-    :ivar configuration: one of ``CONFIGURATIONS``
+    :ivar reservations: name of a set of reservations; None for no reservations
+    :ivar seed: seed of the generators of reservations and images
+    :ivar configuration: a key of ``CONFIGURATIONS``
     :ivar bandwidth: Mb/s of the repository and between hosts
-    :ivar keeps_replanned: whether images of leases that are planned again are kept, which the author's program did not
+    :ivar keeps_replanned: whether images of leases that are planned again are kept; Haizea's program does not keep them
     """
 
     reservations: str | None

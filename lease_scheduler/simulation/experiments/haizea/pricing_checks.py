@@ -1,7 +1,7 @@
-"""What has to come out of ``pricing_strategies``: figures 8.1 to 8.5 (Sotomayor 2010, section 8.3; haizea.md 5.6).
+"""Checks of ``pricing_strategies``: figures 8.1 to 8.5 (Sotomayor 2010, section 8.3; haizea E6).
 
-The dissertation prints some of its figures' numbers only. Where it prints none, our shares are held against an
-independent repetition, which had three seeds and no preemption.
+The dissertation gives numbers for some of its figures only. Where it gives none, our shares are compared with those of
+an independent repetition, which had three seeds and no preemption.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PricingCase = DeadlineCase | PriceCase | RateSweepCase
 #: Seed of the grid of all starts.
 GRID_SEED = 1
 
-#: Trace -> deadline -> users -> share earned by each of ``STRATEGIES`` in the independent repetition, EARLY start.
+#: Trace -> deadline -> users -> share that each of ``STRATEGIES`` earned in the independent repetition, EARLY start.
 _REPEATED: dict[str, dict[str, dict[str, tuple[float, ...]]]] = {
     "BLUE2": {
         "TIGHT": {
@@ -69,10 +69,10 @@ _REPEATED: dict[str, dict[str, dict[str, tuple[float, ...]]]] = {
     },
 }
 _REPEATED_SEEDS = 3
-#: Standard deviation of a share from seed to seed, where it is largest.
+#: Largest standard deviation of a share between seeds.
 _DEVIATION = 0.1
 
-#: What the dissertation says of ADAPTIVE: (trace, deadline, users) -> share earned, and ratio to MAXIMUM.
+#: ADAPTIVE in the dissertation: (trace, deadline, users) -> share earned, and its ratio to the share of MAXIMUM.
 _STATED = {
     ("BLUE2", "TIGHT", "UNIFORM"): (0.4128, 0.6125),
     ("BLUE2", "LOOSE", "RICH"): (0.6117, 0.6406),
@@ -80,39 +80,39 @@ _STATED = {
     ("DS", "LOOSE", "RICH"): (0.6574, 0.7092),
 }
 
-#: Users -> what ADAPTIVE may earn of what MAXIMUM earns.
+#: Users -> band of the ratio of what ADAPTIVE earns to what MAXIMUM earns.
 _RATIOS: dict[str, tuple[float, float | None]] = {
     "UNIFORM": (0.45, 0.75),
     "RICH": (0.5, 0.78),
     "CONSTANT": (0.9, None),
 }
 
-#: Users -> rate that ADAPTIVE ends at in the repetition, and its standard deviation.
+#: Users -> final rate of ADAPTIVE in the repetition, and its standard deviation.
 _FINAL_RATES = {"CHEAP": (0.90, 0.16), "UNIFORM": (4.9, 0.5), "RICH": (9.2, 0.17), "CONSTANT": (1.00, 0.0)}
 _SIGMAS = 4
-#: For users who all pay 1.00, where rates do not scatter at all but in how far they have come.
+#: Tolerance where the standard deviation is 0: all users pay 1.00, and rates differ only in how far they converged.
 _CONVERGED = 0.05
 
-#: Figures 8.3 and 8.4: trace -> users -> median rate, and the rate that ADAPTIVE found.
+#: Figures 8.3 and 8.4: trace -> users -> median rate, and final rate of ADAPTIVE.
 _SWEPT = {
     "BLUE2": {"CHEAP": (0.71, 0.85), "UNIFORM": (4.75, 4.94), "RICH": (9.68, 8.99)},
     "DS": {"CHEAP": (0.70, 0.75), "UNIFORM": (1.90, 4.84), "RICH": (7.75, 9.19)},
 }
 
-#: Figure 8.5, users with different rates: trace -> (least, most) in the dissertation, and band.
+#: Figure 8.5, users with different rates: trace -> (smallest, largest) value in the dissertation, and band.
 _UTILISATION = {
     "BLUE2": ((0.3517, 0.4754), (0.30, 0.52)),
     "DS": ((0.1725, 0.3383), (0.15, 0.37)),
 }
 
 _DIVERSE_USERS = ("CHEAP", "UNIFORM", "RICH")
-#: A difference that is more than none: a thousandth of all that users would pay.
+#: The smallest difference that counts: a thousandth of all that users would pay.
 _MORE = 0.001
 _START = "EARLY"
 
 
 def cases(seeds: Sequence[int]) -> list[PricingCase]:
-    """Runs for all figures: the three cells with EARLY start, with suspension, and the sweeps."""
+    """Return the runs for all figures: the three cells with EARLY start, with suspension, and the rate sweeps."""
     sweeps = [RateSweepCase(trace, users, seed) for trace in TRACES for users in USERS for seed in seeds]
     runs = [
         case_of(trace, _START, deadline, users, strategy, seed)
@@ -126,9 +126,9 @@ def cases(seeds: Sequence[int]) -> list[PricingCase]:
 
 
 def grid_cases() -> list[DeadlineCase | PriceCase]:
-    """The dissertation's grid of 648 results, with one seed; ``case_of`` says which of them share a run.
+    """Return the runs for the dissertation's grid of 648 results, with one seed.
 
-    Without preemption there is MAXIMUM alone.
+    Some results share a run, see ``case_of``. Without preemption there are runs for MAXIMUM only.
     """
     runs = [
         case_of(trace, start, deadline, users, strategy, GRID_SEED, mode)
@@ -144,9 +144,9 @@ def grid_cases() -> list[DeadlineCase | PriceCase]:
 
 
 def share_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """Figures 8.1 and 8.2: the share of all that users would pay that each strategy earns.
+    """Check figures 8.1 and 8.2: the share of all that users would pay that each strategy earns.
 
-    A band is twice as wide to both sides as the means of the repetition's seeds and of ours would differ by chance.
+    To both sides, a band has twice the standard deviation of the difference between the repetition's mean and ours.
     """
     spread = 2 * _DEVIATION * sqrt(1 / _REPEATED_SEEDS + 1 / len(seeds))
     checks = []
@@ -164,7 +164,7 @@ def share_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def ratio_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """What ADAPTIVE earns of what MAXIMUM earns."""
+    """Check the ratio of what ADAPTIVE earns to what MAXIMUM earns."""
     checks = []
     for trace in TRACES:
         for deadline in DEADLINES:
@@ -181,7 +181,10 @@ def ratio_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def order_checks(outcomes: Outcomes, seeds: Sequence[int], start: str = _START) -> list[Check]:
-    """The text: ADAPTIVE earns more than RANDOM and CONSTANT; with CHEAP users it loses more than it earns."""
+    """Check statements of the text: ADAPTIVE earns more than RANDOM and CONSTANT.
+
+    With CHEAP users, it loses more by underpricing than it earns.
+    """
     checks = []
     for trace in TRACES:
         for deadline in DEADLINES:
@@ -202,7 +205,7 @@ def order_checks(outcomes: Outcomes, seeds: Sequence[int], start: str = _START) 
 
 
 def rate_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """The rates of figures 8.3 and 8.4: where ADAPTIVE ends in the runs and in the sweeps, and the median of users."""
+    """Check the rates of figures 8.3 and 8.4: the final rates of ADAPTIVE in runs and sweeps, and the median rates."""
     checks = []
     for trace in TRACES:
         for users, (rate, deviation) in _FINAL_RATES.items():
@@ -232,7 +235,7 @@ def rate_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def utilisation_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """Figure 8.5: users with different rates, EARLY start."""
+    """Check figure 8.5: utilisation with users of different rates, EARLY start."""
     checks = []
     for trace, ((least, most), (low, high)) in _UTILISATION.items():
         spreads = {}
@@ -267,7 +270,7 @@ def utilisation_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def sum_checks(outcomes: Outcomes, of: Iterable[PricingCase]) -> list[Check]:
-    """The four parts of every run add up to all that users would pay."""
+    """Check that the four parts of every run add up to all that users would pay."""
     errors = [
         abs(sum(revenue_shares(outcomes, case, users).values()) - 1)
         for case in of
@@ -282,7 +285,7 @@ def sum_checks(outcomes: Outcomes, of: Iterable[PricingCase]) -> list[Check]:
 
 
 def grid_checks(outcomes: Outcomes) -> list[Check]:
-    """The six other cells with one seed, and what suspension is good for; MAXIMUM without preemption is its measure."""
+    """Check the six other cells with one seed, and report what suspension earns beyond preemption without it."""
     checks = [check for start in STARTS if start != _START for check in order_checks(outcomes, (GRID_SEED,), start)]
     for trace in TRACES:
         for strategy in STRATEGIES:
@@ -301,7 +304,7 @@ def grid_checks(outcomes: Outcomes) -> list[Check]:
 def mean_shares(
     outcomes: Outcomes, seeds: Sequence[int], trace: str, users: str
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Figures 8.1 and 8.2: deadline -> strategy -> part -> mean over the seeds."""
+    """Return the values of figures 8.1 and 8.2: deadline -> strategy -> part -> mean over the seeds."""
     return {
         deadline: {
             strategy: {
@@ -314,7 +317,7 @@ def mean_shares(
 
 
 def mean_utilisations(outcomes: Outcomes, seeds: Sequence[int], trace: str) -> dict[str, dict[tuple[str, str], float]]:
-    """Figure 8.5: strategy -> (users, deadline) -> mean over the seeds."""
+    """Return the values of figure 8.5: strategy -> (users, deadline) -> mean over the seeds."""
     return {
         strategy: {
             (users, deadline): _mean(_utilisations(outcomes, seeds, trace, deadline, users, strategy))
@@ -328,7 +331,10 @@ def mean_utilisations(outcomes: Outcomes, seeds: Sequence[int], trace: str) -> d
 def rate_curves(
     outcomes: Outcomes, seed: int, trace: str
 ) -> tuple[dict[str, dict[str, Points]], dict[str, dict[str, float]]]:
-    """Figures 8.3 and 8.4: users -> part -> rates and shares, and users -> what a rate is called -> rate."""
+    """Return the curves and marks of figures 8.3 and 8.4.
+
+    :return: users -> part -> rates and shares; users -> label of a rate -> rate
+    """
     curves, marks = {}, {}
     for users in _DIVERSE_USERS:
         swept = outcomes[RateSweepCase(trace, users, seed).name]

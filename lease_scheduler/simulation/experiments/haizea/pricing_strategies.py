@@ -1,8 +1,9 @@
-"""What prices do to deadline leases (Sotomayor 2010, section 8.3; haizea E6).
+"""Runs with prices for deadline leases (Sotomayor 2010, section 8.3; haizea E6).
 
-The runs of ``deadlines``, with users who would pay at most so much by the node-hour, under four pricing strategies. The
-dissertation does not say at which rate CONSTANT and ADAPTIVE begin, nor between which RANDOM draws: 1.00, and 0.10 to
-10.00, the span of the users' rates. ADAPTIVE looks for no rate closer than a thousandth (its ``pricing_resolution``).
+They are the runs of ``deadlines``, with users who each have a highest rate per node and hour, under four pricing
+strategies. The dissertation does not give all parameters of the strategies. Here, CONSTANT has the rate 1.00, ADAPTIVE
+starts at 1.00, and RANDOM draws from 0.10 to 10.00, the range of the users' rates. ADAPTIVE searches to a resolution
+of a thousandth (``pricing_resolution``).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lease_scheduler.simulation.run import Run
 
 STRATEGIES = ("ADAPTIVE", "RANDOM", "CONSTANT", "MAXIMUM")
 
-#: The four parts that all that users would pay falls into: the bars of figures 8.1 and 8.2.
+#: The four parts of all that users would pay, which are the bars of figures 8.1 and 8.2.
 PARTS = ("earned", "underpriced", "rejected by user", "not schedulable")
 
 _WITH_SUSPENSION = MODES[-1]
@@ -41,14 +42,14 @@ _ADAPTIVE_OPTIONS = {"pricing_resolution": "0.001"}
 
 @dataclass(frozen=True)
 class PriceCase:
-    """One run with prices that users may turn down; for the others see ``case_of``.
+    """One run with prices that users may decline; for other runs, see ``case_of``.
 
     :ivar trace: a key of ``deadlines.TRACES``
     :ivar start: a key of ``deadlines.STARTS``
     :ivar deadline: a key of ``deadlines.DEADLINES``
     :ivar users: a key of ``deadlines.USERS``
-    :ivar strategy: one of ``STRATEGIES`` but MAXIMUM
-    :ivar seed: of the annotations and of RANDOM
+    :ivar strategy: one of ``STRATEGIES`` except MAXIMUM
+    :ivar seed: seed of the annotations and of RANDOM
     :ivar mode: one of ``deadlines.MODES``
     """
 
@@ -77,7 +78,7 @@ class PriceCase:
         result = run.execute()
         revenue = metrics.revenue(result.leases)
         assert revenue is not None
-        # What there was to earn is counted before the run, so that a lease that is lost in it is missed.
+        # The total is computed from the workload, so that the parts do not add up if the run loses a lease.
         total = sum(metrics.worth_to_user(lease.request) or 0.0 for lease in workload.leases)
         parts = (revenue.earned, revenue.undercharged, revenue.rejected_by_user, revenue.rejected)
         return {
@@ -93,11 +94,11 @@ class PriceCase:
 
 @dataclass(frozen=True)
 class RateSweepCase:
-    """Every rate from 0.10 to 10.00 for a whole workload, as if every lease could be had (figures 8.3 and 8.4).
+    """A rate sweep over a workload from 0.10 to 10.00, with every lease feasible (figures 8.3 and 8.4).
 
     :ivar trace: a key of ``deadlines.TRACES``
     :ivar users: a key of ``deadlines.USERS``
-    :ivar seed: of the annotations
+    :ivar seed: seed of the annotations
     """
 
     trace: str
@@ -111,7 +112,7 @@ class RateSweepCase:
 
     def run(self) -> dict[str, Any]:
         """See ``campaigns.case.Case``."""
-        # Which starts and deadlines the leases have does not matter here.
+        # Starts and deadlines do not affect a sweep.
         workload = annotated(read_trace(self.trace), "EARLY", "TIGHT", self.seed, self.users)
         swept = sweep_rates(workload)
         return {
@@ -128,10 +129,10 @@ class RateSweepCase:
 def case_of(
     trace: str, start: str, deadline: str, users: str, strategy: str, seed: int, mode: str = _WITH_SUSPENSION
 ) -> DeadlineCase | PriceCase:
-    """The run that tells what a strategy does.
+    """Return the run that shows the results of a strategy.
 
-    Where everybody is asked for what he would just pay it is the one of ``deadlines``, whoever the users are: that is
-    MAXIMUM, and CONSTANT with users who would all pay that rate.
+    If every user is charged the most that they would pay, it is a run of ``deadlines``, which does not depend on the
+    users. This is so for MAXIMUM, and for CONSTANT with users whose rate is the constant.
     """
     if strategy == "MAXIMUM" or strategy == users == "CONSTANT":
         return DeadlineCase(trace, start, deadline, mode, seed)
@@ -139,9 +140,9 @@ def case_of(
 
 
 def revenue_shares(outcomes: Mapping[str, Outcome], case: DeadlineCase | PriceCase, users: str) -> dict[str, float]:
-    """``PARTS`` -> share of all that users would pay.
+    """Return the share of each of ``PARTS`` in all that users would pay.
 
-    In a run of ``deadlines`` what is done is paid for in full, and nobody turns anything down.
+    In a run of ``deadlines``, users pay in full for leases that are done, and no user declines a price.
 
     :param users: a key of ``deadlines.USERS``
     """

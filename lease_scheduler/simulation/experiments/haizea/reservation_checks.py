@@ -1,8 +1,7 @@
-"""What has to come out of ``best_effort_and_reservations``: table 5.1, figure 5.2 and the shapes of figures 5.3-5.11.
+"""Checks of ``best_effort_and_reservations``: table 5.1, figure 5.2 and the shapes of figures 5.3-5.11.
 
-Thesis: Sotomayor 2010, section 5.4. The bands allow for the spread between seeds and for what an independent
-repetition may
-model differently (haizea.md 5.1); they are not fitted to our figures.
+See Sotomayor 2010, section 5.4 (haizea E1). The bands allow for the spread between seeds, and for differences in what
+an independent repetition models; they are not fitted to our figures.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from lease_scheduler.simulation.experiments.haizea.best_effort_and_reservations 
 )
 from lease_scheduler.simulation.metrics import spearman
 
-#: Seconds until all best-effort leases are done without reservations and without suspension, in the dissertation.
+#: Seconds until all best-effort leases are done, in the dissertation, without reservations and without suspension.
 BASELINE = 2_668_432
 
 #: The three sets of table 5.1.
@@ -32,7 +31,7 @@ TABLE_SETS = {"T10": "U10_Nmedium_D4h", "T20": "U20_Nmedium_D3h", "T30": "U30_Nm
 
 GRID_SEED = 1
 
-#: Measure -> configuration -> set -> (thesis, least, most).
+#: Measure -> configuration -> set -> (value in the dissertation, lower bound, upper bound).
 _TABLE: dict[str, dict[str, dict[str, tuple[float, float, float]]]] = {
     "extra time, %": {
         "NOVM-NOSR": {"T10": (5.15, 3, 7.5), "T20": (7.37, 5.5, 9.5), "T30": (26.71, 22, 31)},
@@ -59,7 +58,7 @@ Outcomes = Mapping[str, Outcome]
 
 
 def table_cases(seeds: Sequence[int]) -> list[ReservationCase]:
-    """Runs for table 5.1 and the shapes; the first seed with the figures of single leases."""
+    """Return the runs for table 5.1 and the shapes; those with the first seed have the figures of single leases."""
     cases = [ReservationCase(None, "generated", 0, name) for name in ("NOVM-NOSR", "NOVM-SR")]
     for reservations in TABLE_SETS.values():
         for configuration in ("NOVM-NOSR", "NOVM-SR", "VM-PREDEPLOY", "VM-PREDEPLOY (legacy)"):
@@ -69,7 +68,7 @@ def table_cases(seeds: Sequence[int]) -> list[ReservationCase]:
 
 
 def cases_of_2008() -> list[ReservationCase]:
-    """Runs for table 5.1 with the author's sets of 2008."""
+    """Return the runs for table 5.1 with the author's sets of 2008."""
     return [
         ReservationCase(reservations, "2008", 0, configuration)
         for reservations in TABLE_SETS.values()
@@ -78,12 +77,15 @@ def cases_of_2008() -> list[ReservationCase]:
 
 
 def table_case(reservations: str, configuration: str, seed: int, seeds: Sequence[int]) -> ReservationCase:
-    """One run for table 5.1."""
+    """Return one run for table 5.1.
+
+    :param seeds: all seeds that are run; the run with the first one has the figures of single leases
+    """
     return ReservationCase(reservations, "generated", seed, configuration, by_lease=seed == seeds[0])
 
 
 def grid_cases(source: str) -> list[ReservationCase]:
-    """Runs for figure 5.2: the 72 sets, without and with suspension."""
+    """Return the runs for figure 5.2: the 72 sets, without and with suspension."""
     return [
         grid_case(load, hours, size, source, configuration)
         for load in LOADS
@@ -94,12 +96,12 @@ def grid_cases(source: str) -> list[ReservationCase]:
 
 
 def grid_case(load: int, hours: int, size: str, source: str, configuration: str) -> ReservationCase:
-    """One run for figure 5.2."""
+    """Return one run for figure 5.2."""
     return ReservationCase(set_name(load, hours, size), source, GRID_SEED, configuration)
 
 
 def baseline_checks(outcomes: Outcomes) -> list[Check]:
-    """E1.0: how long the best-effort leases take alone."""
+    """Check the time for all best-effort leases without reservations (E1.0)."""
     ours = outcomes[ReservationCase(None, "generated", 0, "NOVM-NOSR").name]["all_best_effort_s"]
     with_suspension = outcomes[ReservationCase(None, "generated", 0, "NOVM-SR").name]["all_best_effort_s"]
     return [
@@ -109,7 +111,7 @@ def baseline_checks(outcomes: Outcomes) -> list[Check]:
 
 
 def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """Table 5.1, and the ratios of waits."""
+    """Check table 5.1, and the ratios of waits without and with suspension (E1.1)."""
     checks = []
     for measure, configurations in _TABLE.items():
         for configuration, sets in configurations.items():
@@ -130,7 +132,7 @@ def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def checks_of_2008(outcomes: Outcomes) -> list[Check]:
-    """Table 5.1 with the author's sets of 2008."""
+    """Return the figures of table 5.1 with the author's sets of 2008, without bands."""
     return [
         Check(
             f"{label} {configuration}: {measure}",
@@ -162,7 +164,11 @@ def _measure(outcome: Outcome, measure: str) -> float:
 
 
 def grid_ratios(outcomes: Outcomes, source: str) -> dict[str, dict[tuple[int, int, str], float]]:
-    """Figure 5.2: configuration -> (load, hours, size) -> time for all best-effort leases over the baseline."""
+    """Return the values of figure 5.2.
+
+    :param source: as in ``ReservationCase``
+    :return: configuration -> (load, hours, size) -> time for all best-effort leases divided by the baseline
+    """
     return {
         configuration: {
             (load, hours, size): outcomes[grid_case(load, hours, size, source, configuration).name]["all_best_effort_s"]
@@ -176,7 +182,12 @@ def grid_ratios(outcomes: Outcomes, source: str) -> dict[str, dict[tuple[int, in
 
 
 def grid_checks(outcomes: Outcomes, source: str) -> list[Check]:
-    """E1.2: the ordering in figure 5.2. The sets of 2008 scatter differently and are reported without bands."""
+    """Check the ordering in figure 5.2 (E1.2).
+
+    The sets of 2008 scatter differently, so they are reported without bands.
+
+    :param source: as in ``ReservationCase``
+    """
     ratios = grid_ratios(outcomes, source)
     without, having = ratios["NOVM-NOSR"], ratios["NOVM-SR"]
     ordered = sum(having[cell] <= without[cell] for cell in without)
@@ -204,7 +215,7 @@ def grid_checks(outcomes: Outcomes, source: str) -> list[Check]:
 
 
 def shape_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """E1.3: figures 5.3 to 5.11 as numbers, for the first seed."""
+    """Check the shapes of figures 5.3 to 5.11 as numbers, for the first seed (E1.3)."""
     checks = []
     for label, reservations in TABLE_SETS.items():
         without, having = (
@@ -240,7 +251,13 @@ def _mean_wait(columns: Mapping[str, Any], chosen: Any) -> float:
 def lowess_panels(
     outcomes: Outcomes, seeds: Sequence[int], quantity: str, measure: str, scale: tuple[float, float]
 ) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Points of figures 5.3-5.11: set -> configuration -> (quantity, measure), divided by the scales."""
+    """Return the points of figures 5.3-5.11.
+
+    :param quantity: column of the abscissas
+    :param measure: column of the ordinates
+    :param scale: divisors of quantity and measure, for their units
+    :return: set -> configuration -> (quantities, measures)
+    """
     panels = {}
     for label, reservations in TABLE_SETS.items():
         curves = {}

@@ -1,7 +1,7 @@
-"""What has to come out of ``suspension_parameters``: table 7.1 and figures 7.4 and 7.5.
+"""Checks of ``suspension_parameters``: table 7.1 and figures 7.4 and 7.5 (Sotomayor 2010, section 7.2.3; haizea E5).
 
-Thesis: Sotomayor 2010, section 7.2.3. Every time is over that of the same workload with instantaneous suspension; the
-bands (haizea.md 5.5) are not fitted to our figures.
+Every time is divided by the time of the same workload with instantaneous suspension. The bands are not fitted to our
+figures.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SEED = 1
 
 WORKLOADS: dict[str, str | None] = {"no reservations": None, **TABLE_SETS}
 
-#: Workload -> (table 7.1 at 1000 Mb/s, at 100 Mb/s, difference in %, band of the difference).
+#: Workload -> (table 7.1 at 1000 Mb/s, at 100 Mb/s, difference in %, lower and upper bound of the difference).
 _TABLE: dict[str, tuple[float, float, float, float | None, float]] = {
     "no reservations": (1.00, 1.00, 0.39, None, 1.0),
     "T10": (1.00, 1.00, 0.61, None, 2.0),
@@ -27,14 +27,14 @@ _TABLE: dict[str, tuple[float, float, float, float | None, float]] = {
     "T30": (1.04, 1.14, 8.98, 6.0, 12.0),
 }
 
-#: Workload -> the most that a time may be over that with instantaneous suspension, whatever the exclusion.
+#: Workload -> largest relative time with any exclusion: value in the dissertation, upper bound.
 _MOST = {"T10": (1.01, 1.02), "T20": (1.05, 1.06)}
 
 Outcomes = Mapping[str, Outcome]
 
 
 def table_cases(seeds: Sequence[int]) -> list[SuspensionCase]:
-    """Runs for table 7.1: one core to a host, 1 GB, global exclusion."""
+    """Return the runs for table 7.1: one core per host, 1 GB, global exclusion."""
     return [
         case
         for reservations in WORKLOADS.values()
@@ -48,12 +48,12 @@ def table_cases(seeds: Sequence[int]) -> list[SuspensionCase]:
 
 
 def _seeds_of(reservations: str | None, seeds: Sequence[int]) -> Sequence[int]:
-    """Without reservations nothing is left to chance."""
+    """Return the seeds to run; without reservations one suffices, because nothing is random."""
     return seeds if reservations is not None else (_SEED,)
 
 
 def grid_cases() -> list[SuspensionCase]:
-    """Runs for figures 7.4 and 7.5: 128 sets of parameters, and what they are divided by."""
+    """Return the runs for figures 7.4 and 7.5: 128 sets of parameters, and those with instantaneous suspension."""
     grid = [
         SuspensionCase(reservations, _SEED, cores, exclusion, memory)
         for reservations in WORKLOADS.values()
@@ -69,13 +69,13 @@ def _global(reservations: str | None, seed: int, bandwidth: int) -> SuspensionCa
 
 
 def relative(outcomes: Outcomes, case: SuspensionCase) -> float:
-    """The time for all best-effort leases over that with instantaneous suspension."""
+    """Return the time for all best-effort leases, divided by the time with instantaneous suspension."""
     instantaneous = SuspensionCase(case.reservations, case.seed)
     return float(outcomes[case.name]["all_best_effort_s"]) / float(outcomes[instantaneous.name]["all_best_effort_s"])
 
 
 def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
-    """Table 7.1."""
+    """Check table 7.1."""
     checks = []
     for label, (fast, slow, difference, low, high) in _TABLE.items():
         reservations = WORKLOADS[label]
@@ -93,7 +93,7 @@ def table_checks(outcomes: Outcomes, seeds: Sequence[int]) -> list[Check]:
 
 
 def grid_checks(outcomes: Outcomes) -> list[Check]:
-    """The shape of figures 7.4 and 7.5."""
+    """Check the shapes of figures 7.4 and 7.5."""
     checks = []
     for label, reservations in WORKLOADS.items():
         times = {
@@ -120,7 +120,7 @@ def grid_checks(outcomes: Outcomes) -> list[Check]:
 
 
 def lines(outcomes: Outcomes, exclusion: Exclusion) -> dict[str, dict[str, dict[int, float]]]:
-    """Figures 7.4 and 7.5: workload -> cores of a host -> MB of a VM -> time."""
+    """Return the lines of figures 7.4 and 7.5: workload -> cores of a host -> MB of a VM -> relative time."""
     return {
         label: {
             f"{cores} to a host": {

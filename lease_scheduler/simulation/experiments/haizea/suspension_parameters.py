@@ -1,6 +1,7 @@
-"""What suspending costs in the long run, by its parameters (Sotomayor 2010, section 7.2.3; haizea E5).
+"""Runs for the long-term cost of suspension, by its parameters (Sotomayor 2010, section 7.2.3; haizea E5).
 
-BLUE1 with reservations on 144 cores: 1, 2, 4 or 8 to a host, VMs of 1 to 4 GB, rates as measured in section 7.2.2.
+The workload is BLUE1 with reservations on 144 cores. There are 1, 2, 4 or 8 cores per host and VMs of 1 to 4 GB. The
+rates are those measured in section 7.2.2.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ CORES = 144
 CORES_PER_HOST = (1, 2, 4, 8)
 MEMORIES = (1024, 2048, 3072, 4096)
 
-#: Exclusion -> MB/s at which memory is saved and loaded at 1000 Mb/s.
+#: Exclusion -> MB/s at which memory is saved and MB/s at which it is loaded, with a network of 1000 Mb/s.
 _RATES = {Exclusion.LOCAL: (61.86, 66.27), Exclusion.GLOBAL: (63.67, 81.27)}
 
-#: Seconds kept behind every run.
+#: Seconds planned for the shutdown of every lease.
 _SHUTDOWN = 10
 
 
@@ -34,12 +35,12 @@ _SHUTDOWN = 10
 class SuspensionCase:
     """One run of BLUE1.
 
-    :ivar reservations: name of a set, or none
-    :ivar seed: of the generator
-    :ivar cores: of a host
-    :ivar exclusion: which VMs of a lease take turns; none if suspending takes no time at all
-    :ivar memory_mb: of a VM
-    :ivar bandwidth: Mb/s; the rates go with it
+    :ivar reservations: name of a set of reservations; None for no reservations
+    :ivar seed: seed of the generator
+    :ivar cores: cores of a host
+    :ivar exclusion: which VMs of a lease take turns; None if suspending takes no time
+    :ivar memory_mb: memory of a VM
+    :ivar bandwidth: Mb/s of the network, to which the rates are proportional
     """
 
     reservations: str | None
@@ -70,7 +71,7 @@ class SuspensionCase:
         else:
             suspend_rate, resume_rate = (rate * self.bandwidth / 1000 for rate in _RATES[self.exclusion])
             planning = replace(planning, exclusion=self.exclusion, suspend_rate=suspend_rate, resume_rate=resume_rate)
-        # Memory is never what binds: the dissertation does not say how much a host has.
+        # Hosts have enough memory for a VM per core, because the dissertation does not say how much they have.
         capacity = Resources({VCPU: 100 * self.cores, MEMORY_MB: self.cores * self.memory_mb})
         site = Site.homogeneous(CORES // self.cores, capacity)
         return figures(Run(workload, replace(settings, planning=planning), site).execute())

@@ -1,4 +1,4 @@
-"""Run by Alembic: migrates the database to which ``migrate.upgrade`` has connected."""
+"""Alembic's environment script: migrates the database to which ``migrate.upgrade`` has connected."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_status_messages(start: Callable[..., None], caplog: pytest.LogCaptureFi
     assert wait_until(lambda: len(caplog.messages) >= 3, 60)
     assert caplog.messages[:3] == [
         "3 leases are not over: 2 active, 1 queued",
-        "the state of the service cannot be told: away",
+        "the state of the service is unknown: away",
         "0 leases are not over",
     ]
     assert caplog.records[0].levelno == STATUS

@@ -140,7 +140,7 @@ def test_a_configuration_on_its_own_says_the_same(folder: Path, tmp_path: Path) 
     ("multi", "rest", "line", "problem"),
     [
         ("tracefiles: missing.swf", COMMON + PROFILES, 3, r"\[multi\] tracefiles: there is no file '.*missing.swf'"),
-        ("tracefiles: *.xyz", COMMON + PROFILES, 3, r"\[multi\] tracefiles: no file in .* is like '\*\.xyz'"),
+        ("tracefiles: *.xyz", COMMON + PROFILES, 3, r"\[multi\] tracefiles: no file in .* matches '\*\.xyz'"),
         ("tracefiles:", COMMON + PROFILES, 3, r"lacks 'tracefiles'"),
         ("", COMMON + PROFILES, 1, r"lacks 'tracefiles'"),
         ("tracefile: a.swf", COMMON + PROFILES, 3, r"\[multi\] has no option 'tracefile'; known: tracedir"),

@@ -127,7 +127,7 @@ def test_whether_the_mode_is_said() -> None:
         (_xml(start='<exact time="10:00:00"/>'), "<exact time>: '10:00:00' is neither a date and time"),
         (_xml(start='<exact time="2030-13-01 00:00:00"/>'), "is neither a date and time"),
         (_xml(start='<exact time="now"/>'), "is neither a date and time"),
-        (_xml(start="<later/>"), "lease, line 3: <later> cannot stand in <start>"),
+        (_xml(start="<later/>"), "lease, line 3: <later> is not allowed in <start>"),
         (_xml(duration="soon"), "<duration time>: 'soon' is not a time"),
         (_xml(duration="0"), "duration: must be at least 1 s"),
         (_xml(deadline='<deadline time="+1"/>', start='<exact time="+0"/>'), "deadline: must be at least"),

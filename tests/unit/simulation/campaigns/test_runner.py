@@ -177,8 +177,8 @@ def test_other_inputs_and_versions_are_warned_of(tmp_path: Path, capsys: pytest.
     run_campaign([Counting(1, tmp_path)], out, QUIET, inputs=[source])
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("warning: different from the call before: numpy: 1.0 before, now ")
-    assert lines[1] == f"warning: different from the call before: input {source}: its content has changed"
+    assert lines[0].startswith("warning: difference from the previous call: numpy: 1.0 before, now ")
+    assert lines[1] == f"warning: difference from the previous call: input {source}: its content has changed"
     run_campaign([Counting(1, tmp_path)], out, QUIET, inputs=[source])
     assert capsys.readouterr().err == ""
     assert len(json.loads((out / "manifest.json").read_text())["calls"]) == 3
@@ -213,7 +213,7 @@ def test_a_folder_with_something_else_is_refused_with_the_line(tmp_path: Path) -
         run_campaign([Counting(0, tmp_path)], tmp_path, QUIET)
     (tmp_path / "runs.jsonl").unlink()
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(InputFileError, match=r"manifest\.json: is no manifest"):
+    with pytest.raises(InputFileError, match=r"manifest\.json: is not a manifest"):
         run_campaign([Counting(0, tmp_path)], tmp_path, QUIET)
     (tmp_path / "file").touch()
     with pytest.raises(InputFileError, match="cannot be written"):

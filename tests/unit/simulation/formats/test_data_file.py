@@ -48,7 +48,7 @@ def test_what_it_holds(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"format": "x"}, "is no data file of a run"),
+        ({"format": "x"}, "is not a data file of a run"),
         ({"version": 2}, "has version 2; this program knows 1"),
         ({"run": {"n": []}}, "run.n: "),
         ({"counters": {"c": {"average": "none", "entries": [{"time": 0.5, "value": 1}]}}}, "counters.c.entries.0.time"),

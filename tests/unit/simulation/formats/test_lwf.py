@@ -196,7 +196,7 @@ _NO_TYPE = '<nodes><node-set numnodes="1"><res amount="1"/></node-set></nodes>'
     ("text", "line", "problem"),
     [
         ("<lease-workload>\n<site/></lease-workload>", 2, "<site> lacks <resource-types>"),
-        ("<lease-workload>\n<sight/></lease-workload>", 2, "<sight> cannot stand here"),
+        ("<lease-workload>\n<sight/></lease-workload>", 2, "<sight> is not allowed here"),
         (_workload(site=f"{SITE}\n{SITE}"), 6, "a second <site>"),
         (_workload(site=SITE.replace("CPU Memory", "CPU")), 3, "<resource-types> lacks Memory"),
         (_workload(site=SITE.replace('"1024"', '"-1"')), 4, "<res amount>: must be a whole number of at least 0"),
@@ -216,8 +216,12 @@ _NO_TYPE = '<nodes><node-set numnodes="1"><res amount="1"/></node-set></nodes>'
         (_workload(_request(_lease("<start/>"))), 7, "<lease> lacks <duration>"),
         (_workload(_request(_lease('<start/>\n<duration time="0"/>'))), 7, "duration: must be at least 1 s"),
         (_workload(_request(_lease('<start/>\n<duration time="x"/>'))), 8, "<duration time>: 'x' is not a time"),
-        (_workload(_request(_lease('<start/><duration time="1"/>\n<dedline time="9"/>'))), 8, "<dedline> cannot stand"),
-        (_workload(_request(_lease('<start><later/></start><duration time="1"/>'))), 7, "<later> cannot stand"),
+        (
+            _workload(_request(_lease('<start/><duration time="1"/>\n<dedline time="9"/>'))),
+            8,
+            "<dedline> is not allowed in <lease>",
+        ),
+        (_workload(_request(_lease('<start><later/></start><duration time="1"/>'))), 7, "<later> is not allowed"),
         (_workload(_request(_lease('<start><now/><exact time="1"/></start><duration time="1"/>'))), 7, "one of <now>"),
         (_workload(_request(_lease('<start/><duration time="99"/><deadline time="601"/>'))), 7, "deadline: must be at"),
         (_workload(_request(_lease(attributes='id="1"'))), 7, "lacks the attribute 'preemptible'"),

@@ -139,11 +139,11 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     [
         ('<lease-annotation id="1"/>\n<lease-annotation/>', 3, "either every annotation has an id or none"),
         ('<lease-annotation id="1"/>\n<lease-annotation id="1"/>', 3, "two annotations are for lease '1'"),
-        ("<lease-annotation><duration/></lease-annotation>", 2, "<duration> cannot stand in <lease-annotation>"),
+        ("<lease-annotation><duration/></lease-annotation>", 2, "<duration> is not allowed in <lease-annotation>"),
         ('<lease-annotation>\n<deadline time="later"/></lease-annotation>', 3, "'later' is not a time"),
         ("<attributes/>\n<attributes/>", 3, "a second <attributes>"),
         ('<attributes><attr name="a" value="1"/>\n<attr name="a" value="1"/></attributes>', 3, "'a' twice"),
-        ("<lease/>", 2, "<lease> cannot stand here"),
+        ("<lease/>", 2, "<lease> is not allowed here"),
     ],
 )
 def test_a_bad_file_names_line_and_problem(tmp_path: Path, body: str, line: int, problem: str) -> None:

@@ -156,8 +156,8 @@ def test_curves_have_a_line_for_each_part_and_mark_their_rates(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("draw", "problem"),
     [
-        (lambda path: plots.plot_all_best_effort_grid({}, path), "ratios: must hold something"),
-        (lambda path: plots.plot_all_best_effort_grid({"a": {}}, path), "ratios: must hold something"),
+        (lambda path: plots.plot_all_best_effort_grid({}, path), "ratios: has nothing to draw"),
+        (lambda path: plots.plot_all_best_effort_grid({"a": {}}, path), "ratios: has nothing to draw"),
         (
             lambda path: plots.plot_all_best_effort_grid({str(name): {(5, 1, "s"): 1.0} for name in range(8)}, path),
             "configurations: can be at most 7 in one picture, not 8",
@@ -166,15 +166,15 @@ def test_curves_have_a_line_for_each_part_and_mark_their_rates(tmp_path: Path) -
             lambda path: plots.plot_all_best_effort_grid({"a": {(5, delta, "s"): 1.0 for delta in range(7)}}, path),
             "durations: can be at most 6",
         ),
-        (lambda path: plots.plot_against({}, path, quantity="x", measure="y"), "panels: must hold something"),
+        (lambda path: plots.plot_against({}, path, quantity="x", measure="y"), "panels: has nothing to draw"),
         (lambda path: plots.plot_against({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
-        (lambda path: plots.plot_bars({}, path, measure="y"), "panels: must hold something"),
+        (lambda path: plots.plot_bars({}, path, measure="y"), "panels: has nothing to draw"),
         (lambda path: plots.plot_lines({"T10": {}}, path, quantity="x", measure="y"), "configurations: must hold"),
-        (lambda path: plots.plot_utilisation({}, path), "utilisations: must hold something"),
-        (lambda path: plots.plot_utilisation({"a": {}}, path), "utilisations: must hold something"),
-        (lambda path: plots.plot_shares({"a": {"b": {}}}, path, measure="y"), "panels: must hold something"),
-        (lambda path: plots.plot_shares({"a": {"b": {"c": {}}}}, path, measure="y"), "parts: must hold something"),
-        (lambda path: plots.plot_rate_curves({}, {}, path), "panels: must hold something"),
+        (lambda path: plots.plot_utilisation({}, path), "utilisations: has nothing to draw"),
+        (lambda path: plots.plot_utilisation({"a": {}}, path), "utilisations: has nothing to draw"),
+        (lambda path: plots.plot_shares({"a": {"b": {}}}, path, measure="y"), "panels: has nothing to draw"),
+        (lambda path: plots.plot_shares({"a": {"b": {"c": {}}}}, path, measure="y"), "parts: has nothing to draw"),
+        (lambda path: plots.plot_rate_curves({}, {}, path), "panels: has nothing to draw"),
         (
             lambda path: plots.plot_rate_curves(CURVES, {"a": {str(rate): rate for rate in range(6)}}, path),
             "marks: can be at most 5",

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the table; of what hosts have so far nothing is known."""
+    """Add the table; it starts empty, because nothing is known about the caches."""
     op.create_table(
         "cached_images",
         sa.Column("host_id", sa.Integer(), autoincrement=False, nullable=False),

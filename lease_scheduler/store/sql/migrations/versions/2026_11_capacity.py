@@ -1,4 +1,4 @@
-"""How what the pool offers has changed."""
+"""Changes of the capacity that the pool offers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _columns() -> tuple[sa.ColumnClause[Any], ...]:
 
 
 def upgrade() -> None:
-    """Add the table; what is there is taken to have been as it is since it came, and nothing to have left."""
+    """Add the table and fill it from the present hosts and floating IPs, as if each had been constant since it came."""
     changes = op.create_table(
         "capacity_changes",
         sa.Column("id", _SERIAL, nullable=False),

@@ -1,4 +1,4 @@
-"""Descriptions of leases, and the requests of leases whose ids their clients have chosen."""
+"""Descriptions of leases, and digests of requests whose clients chose the id of the lease."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the columns; leases that are there have neither."""
+    """Add the columns; existing leases have neither."""
     op.add_column("leases", sa.Column("description", sa.String(255), nullable=True))
     op.add_column("leases", sa.Column("request_digest", sa.String(64), nullable=True))

@@ -1,4 +1,4 @@
-"""The mode of preemption that lets work start over is called delete, as what Nova does then."""
+"""The preemption mode "delete", which replaces the name "cancel": the operation in Nova has that name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SERIES = sa.table("series", sa.column("id", sa.String), sa.column("template", s
 
 
 def upgrade() -> None:
-    """Rename it in leases, and in what leases are repeated from."""
+    """Rename the mode in leases and in the templates of series."""
     op.execute(_LEASES.update().where(_LEASES.c.preemption_mode == "cancel").values(preemption_mode="delete"))
     connection = op.get_bind()
     for series in connection.execute(sa.select(_SERIES)).mappings().all():

@@ -1,4 +1,4 @@
-"""Offers that belong together, terms that were not kept, and how late operations of the cloud are."""
+"""Negotiations with several offers, breaches, and the lateness of operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Add the columns and tables; of leases that are there all terms are taken to have been kept."""
+    """Add the columns and tables; existing leases have no breaches."""
     op.add_column("leases", sa.Column("negotiation_id", sa.String(36), nullable=True))
     op.add_column("leases", sa.Column("retained", sa.Double(), nullable=True))
     op.add_column("leases", sa.Column("missing_since", sa.BigInteger(), nullable=True))

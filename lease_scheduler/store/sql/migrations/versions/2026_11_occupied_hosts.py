@@ -1,4 +1,4 @@
-"""Hosts that leases do without because servers are on them that do not give way."""
+"""Hosts that an operation leaves out, because servers on them cannot be moved away."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; what is going on has all hosts."""
+    """Add the column; operations in progress leave out no host."""
     op.add_column("operations", sa.Column("without", sa.JSON(), nullable=True))

@@ -1,4 +1,4 @@
-"""What policies of all families have learnt, in place of what pricing has learnt."""
+"""Learnt state of policies of all families, in place of that of pricing policies only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the table, and move what pricing policies have learnt into it."""
+    """Add the table and move the state of pricing policies into it."""
     op.create_table(
         "policy_state",
         sa.Column("family", sa.String(64), nullable=False),

@@ -1,4 +1,4 @@
-"""Prices: what consumers would pay, leases that are held for them, what pricing learns and what was earned."""
+"""Prices: the most that projects would pay, offers, learnt state of pricing policies, and revenue."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Add the columns and tables; leases that are there have no prices and are not held."""
+    """Add the columns and tables; existing leases have no price and are not offers."""
     if op.get_bind().dialect.name != "sqlite":
-        # MariaDB's FLOAT keeps seven digits; SQLite knows one kind of number only and changes no columns.
+        # MariaDB's FLOAT keeps seven digits only. SQLite needs no change (and cannot alter a column).
         op.alter_column("leases", "price", type_=sa.Double(), existing_type=sa.Float(), existing_nullable=True)
     op.add_column("leases", sa.Column("max_price", sa.Double(), nullable=True))
     op.add_column("leases", sa.Column("offered_until", sa.BigInteger(), nullable=True))
