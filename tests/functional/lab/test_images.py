@@ -53,7 +53,7 @@ def image(service: Service) -> Iterator[str]:
 
 
 def _reserve(service: Service, image: str, seconds: float, hosts: Sequence[str] = (), lasts: int = 20) -> Document:
-    """Reserve two whole hosts with a server on each; return the lease and its start."""
+    """Reserve two whole hosts with a server on each; return the lease with its start."""
     (start_date, start), (end_date, _) = in_seconds(seconds), in_seconds(seconds + lasts)
     nodes: Document = {"count": 2, "exclusive": True, "resources": QUARTER}
     template = {"name": "web", "image_id": image, "networks": "none"}
